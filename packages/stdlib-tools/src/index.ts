@@ -30,6 +30,7 @@ export type {
   CapabilityOperation,
   CallToPrepare,
   HostFunctions,
+  PendingLimits,
   PreparedCall,
   PureDefinition,
   PureFunction,
@@ -106,6 +107,9 @@ export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/gran
 export type { ConstrainedCall } from '@bridle/compiler/grants'
 
 export { callTool, createExecutors, toolProvider } from './tools/executors/index.js'
+export { checkKeyRing, mintKey, readKey } from './tools/executors/completion-keys.js'
+export type { KeyRing, KeyTarget, Resolution, Resolved } from './tools/executors/completion-keys.js'
+export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './tools/host-tools/durable.js'
 export { PendingResults } from './tools/executors/pending.js'
 export type {
   CallScope,

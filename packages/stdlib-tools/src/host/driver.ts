@@ -16,7 +16,10 @@ import { MachineDriver, NotSuspendedError } from './machine-driver.js'
 import type { DriveEnd, DriveOptions, DriverState } from './machine-driver.js'
 import { makeFailure } from './performer.js'
 import { TraceHash } from './journal-trace.js'
+import { CALL_TOKEN } from '../tools/executors/completion-keys.js'
+import { LATE, scopeToken } from '../tools/executors/pending.js'
 import { describeCause, runtimeError } from '../tools/executors/provider.js'
+import type { TokenLimit } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import type { ToolOutcome } from '../tools/executors/outcome.js'
 import { effectProblem } from '../library/effects/index.js'
@@ -37,6 +40,8 @@ export class Driver extends MachineDriver {
   private wake: (() => void) | null = null
   private isStartLogged = false
   private phase: 'new' | 'running' | 'ended' = 'new'
+  /** What ends the run instead of its script. */
+  private failure: Fault | null = null
   private snapshotWaiters: (() => void)[] = []
   /** Of the journal; null without one. */
   private readonly trace: TraceHash | null
@@ -55,7 +60,7 @@ export class Driver extends MachineDriver {
   }
 
   /** That a call waits for somebody outside is written down: whoever goes on with the run does not make it again. */
-  protected awaitOutside(id: number, token: string, signal: AbortSignal): Promise<ToolOutcome> {
+  protected async awaitOutside(id: number, token: string, signal: AbortSignal, limit: TokenLimit | null): Promise<ToolOutcome> {
     try {
       const call = this.begun.get(id)
       if (call?.token !== token) this.log({ type: 'token', id, token })
@@ -66,7 +71,36 @@ export class Driver extends MachineDriver {
     }
     const { pendingResults } = this.options
     if (pendingResults === undefined) throw new Error('nobody can complete a tool of this run')
-    return pendingResults.wait(token, signal)
+    if (!token.startsWith(CALL_TOKEN)) return pendingResults.wait(token, signal)
+    const outcome = await this.awaitKey(token, limit?.dueAt ?? null)
+    if (outcome !== LATE || limit === null) return outcome
+    const { error, endsRun = false } = limit
+    if (endsRun) {
+      this.failure = makeRuntimeFault(`${error.code}: ${error.message}`)
+      this.wake?.()
+    }
+    return { kind: 'failed', error }
+  }
+
+  protected awaitEvent(_id: number, token: string, dueAt: number | null): Promise<ToolOutcome> {
+    return this.awaitKey(token, dueAt)
+  }
+
+  private async awaitKey(token: string, dueAt: number | null): Promise<ToolOutcome> {
+    const { pendingResults, clock, runId } = this.options
+    if (pendingResults === undefined) throw new Error('nobody can answer an event of this run')
+    const done = new AbortController()
+    const answer = pendingResults.wait(scopeToken(runId, token), done.signal)
+    if (dueAt === null) return answer
+    const late = clock.until(dueAt, done.signal).then((): ToolOutcome => LATE)
+    try {
+      const first = await Promise.race([answer, late])
+      // Whoever is late is told so.
+      if (first === LATE) pendingResults.resolve(scopeToken(runId, token), LATE)
+      return first
+    } finally {
+      done.abort()
+    }
   }
 
   protected override fail(cause: unknown): void {
@@ -133,6 +167,7 @@ export class Driver extends MachineDriver {
       this.print(exit.output)
       options.observer?.exit?.(exit.kind)
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      if (this.failure !== null) return { kind: 'failed', fault: this.failure }
       switch (exit.kind) {
         case 'done':
           return { kind: 'done', value: exit.value }
@@ -147,6 +182,7 @@ export class Driver extends MachineDriver {
       else await awaitNextTurn()
       if (this.broken !== null) throw this.broken
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      if (this.failure !== null) return { kind: 'failed', fault: this.failure }
       if (options.signal?.aborted === true) return this.cancelDrive(options.signal)
       if (exit.kind === 'suspended' && this.isStuck(exit.wakeAt)) {
         return { kind: 'failed', fault: makeStuckFault() }
@@ -273,7 +309,11 @@ export class Driver extends MachineDriver {
   private async waitFor(wakeAt: number | null): Promise<void> {
     const { clock, signal } = this.options
     const mustWait = (): boolean =>
-      this.arrived.length === 0 && this.exitCode === null && this.broken === null && signal?.aborted !== true
+      this.arrived.length === 0 &&
+      this.exitCode === null &&
+      this.failure === null &&
+      this.broken === null &&
+      signal?.aborted !== true
     if (clock.virtual) {
       // An answer that is being looked at has arrived.
       for (

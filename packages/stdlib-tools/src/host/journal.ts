@@ -7,8 +7,8 @@
 // was told, because timers fire by it.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
-import { DEFAULT_LIMITS, measureOutcome, measurePlain, EFFECT_ERROR_KINDS } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, Plain, EffectError } from '@bridle/vm'
+import { DEFAULT_LIMITS, NOTE_KINDS, measureOutcome, measurePlain, EFFECT_ERROR_KINDS } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, NoteKind, Plain, EffectError } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
@@ -239,7 +239,8 @@ function readLimit(raw: unknown): { readonly limit?: TokenLimit } {
   const { code, message } = readRecord(error, 'the time limit of a journal entry') as Record<string, unknown>
   if (typeof dueAt !== 'number' || typeof code !== 'string' || typeof message !== 'string')
     throw new JournalFormatError('the time limit of a journal entry is none')
-  return { limit: { dueAt, error: error as TokenLimit['error'] } }
+  const isEnd = (raw as { readonly endsRun?: unknown }).endsRun === true
+  return { limit: { dueAt, error: error as TokenLimit['error'], ...(isEnd ? { endsRun: true } : {}) } }
 }
 
 function readAuthority({ type, authority }: Record<string, unknown>): { readonly authority?: RunAuthority } {
@@ -351,7 +352,15 @@ function nestedCallFromJson(json: unknown): NestedCall {
     task,
     counts: counts as { readonly [counter: string]: number },
     startedMs,
+    ...readNoteKind(raw['kind']),
   }
+}
+
+function readNoteKind(kind: unknown): { readonly kind?: NoteKind } {
+  if (kind === undefined) return {}
+  const found = NOTE_KINDS.find((each) => each === kind)
+  if (found === undefined) throw new JournalFormatError(`journal entry "nested" is of the unknown kind ${JSON.stringify(kind)}`)
+  return { kind: found }
 }
 
 function isErrorKind(kind: unknown): kind is EffectError['kind'] {

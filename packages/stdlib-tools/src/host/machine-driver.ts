@@ -12,6 +12,7 @@ import { Performer } from './performer.js'
 import type { PerformerParts } from './performer.js'
 import type { HashHex } from './journal-trace.js'
 import type { PendingResults } from '../tools/executors/pending.js'
+import { ToolError } from '../tools/host-tools/errors.js'
 import type { PerformEffect } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
 
@@ -69,9 +70,11 @@ export interface DriveOptions {
   /** Milliseconds since 1970 that a fresh run begins at; its clock says so when absent. */
   readonly startAt?: number | undefined
   /** Who waits for tools that answered `pending`. */
-  readonly pendingResults?: Pick<PendingResults, 'wait'> | undefined
+  readonly pendingResults?: Pick<PendingResults, 'wait' | 'resolve'> | undefined
   /** Of a run that goes on: what is known of calls that were begun before. */
   readonly begun?: BegunCalls | undefined
+  /** Signs what answers from outside must show. */
+  readonly mint?: ((token: string) => string) | undefined
 }
 
 /** What only the driver knows of a run, for a snapshot. */
@@ -128,6 +131,9 @@ export abstract class MachineDriver implements RunDriver {
       exit: (code) => this.exit(code),
       onNested: options.observer?.nested,
       awaitToken: (...asked) => this.awaitOutside(...asked),
+      awaitEvent: (...asked) => this.awaitEvent(...asked),
+      mint: (token) => options.mint?.(token) ?? refuseKeys(),
+      changed: () => this.changed(),
     })
     this.machine = options.machine((effect, id) => this.answer(effect, id))
   }
@@ -140,6 +146,8 @@ export abstract class MachineDriver implements RunDriver {
   /** Called by the machine, from inside `enter`. */
   protected abstract answer(effect: Effect, id: number): EffectOutcome | null
   protected abstract log(entry: JournalEntry): void
+  /** Of code of a tool that waits for an answer from outside, or for a time. */
+  protected abstract awaitEvent(...asked: Parameters<PerformerParts['awaitEvent']>): ReturnType<PerformerParts['awaitEvent']>
   /** Of a call that somebody outside answers. */
   protected abstract awaitOutside(...asked: Parameters<PerformerParts['awaitToken']>): ReturnType<PerformerParts['awaitToken']>
 
@@ -160,6 +168,11 @@ export abstract class MachineDriver implements RunDriver {
     }
   }
 
+  /** A tool has ended a step, or begun to wait. */
+  protected changed(): void {
+    // Of interest to drivers that leave a process while tools wait.
+  }
+
   protected fail(cause: unknown): void {
     this.broken = cause
   }
@@ -167,4 +180,8 @@ export abstract class MachineDriver implements RunDriver {
   protected exit(code: number): void {
     this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
   }
+}
+
+function refuseKeys(): never {
+  throw new ToolError('durable_effects_unavailable', 'this run has no secret to sign keys with')
 }

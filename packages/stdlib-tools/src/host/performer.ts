@@ -3,6 +3,8 @@
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
+import { findNote } from '../tools/dispatch/durable-notes.js'
+import type { AskedNote } from '../tools/dispatch/durable-notes.js'
 import { nestedCalls } from '../tools/dispatch/nested-state.js'
 import { DEFAULT_LIMITS, OutcomeWalk, isPlainAnswer } from '@bridle/vm'
 import type { Effect, EffectOutcome, NestedCall } from '@bridle/vm'
@@ -12,7 +14,15 @@ import { measureEntry } from './journal.js'
 import type { JournalEntry, NestedEntry } from './journal.js'
 import type { ToolOutcome } from '../tools/executors/outcome.js'
 import { categorizedError, describeCause } from '../tools/executors/provider.js'
-import type { AdmittedCall, EffectCall, NestedGate, PerformEffect, TokenLimit } from '../tools/executors/provider.js'
+import type {
+  AdmittedCall,
+  BegunNote,
+  DurableGate,
+  EffectCall,
+  NestedGate,
+  PerformEffect,
+  TokenLimit,
+} from '../tools/executors/provider.js'
 import type { NestedOutcome } from '../library/effects/index.js'
 
 /** What a performer needs of the driver that it works for. */
@@ -36,6 +46,12 @@ export interface PerformerParts {
   readonly exit: (code: number) => void
   readonly onNested?: ((id: number, call: NestedCall) => boolean) | undefined
   readonly awaitToken: (id: number, token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
+  /** As DurableGate.awaitEvent says. */
+  readonly awaitEvent: (id: number, token: string, dueAt: number | null) => Promise<ToolOutcome>
+  /** Signs what answers from outside must show. */
+  readonly mint: (token: string) => string
+  /** A tool has done something that a waiting driver may want to know. */
+  readonly changed?: () => void
 }
 
 /** What is known of a call beside its effect. */
@@ -75,6 +91,7 @@ export class Performer {
   /** The call has settled. */
   forget(id: number): void {
     this.aborts.delete(id)
+    this.open.delete(id)
   }
 
   abort(id: number, reason: unknown): void {
@@ -122,7 +139,53 @@ export class Performer {
 
   /** The gate for calls that a tool makes of others while it answers an effect. */
   gateOf(id: number): NestedGate {
-    return { admit: (call) => this.admitNested(id, call) }
+    return new Gate(this, id)
+  }
+
+  /** What a tool has the run keep while it answers the effect. */
+  durableGateOf(id: number): DurableGate {
+    const { parts } = this
+    return {
+      runId: parts.runId,
+      now: () => parts.now(),
+      begin: (asked) => this.beginNote(id, asked),
+      mint: (token) => parts.mint(token),
+      awaitEvent: (token, dueAt) => parts.awaitEvent(id, token, dueAt),
+    }
+  }
+
+  /** Notes of an effect that were begun and have not ended. */
+  countOpenNotes(id: number): number {
+    return this.open.get(id) ?? 0
+  }
+
+  private readonly open = new Map<number, number>()
+
+  private beginNote(id: number, asked: AskedNote): BegunNote | null {
+    const machine = this.parts.machine()
+    if (this.parts.isOver() || machine.note === undefined) return null
+    const now = this.parts.now()
+    const found = machine.onBehalfOf?.(id, (ctx) => findNote(ctx, id, asked, now)) ?? null
+    if (found === null) return null
+    const { call, before } = found
+    const isNew = before.kind === 'none'
+    if (isNew) this.enterNested({ type: 'nested', id, inside: this.parts.isInMachine(), call })
+    const isOpen = before.kind === 'none' || before.kind === 'begun'
+    // Waits are not work: a run may leave this process while its tools only wait.
+    const counts = isOpen && asked.kind !== 'wait'
+    if (counts) this.open.set(id, this.countOpenNotes(id) + 1)
+    const { kept } = this.parts
+    return {
+      before,
+      startedMs: call.startedMs,
+      args: call.args,
+      kept: isNew && kept !== undefined && asked.kind === 'step' ? kept() : null,
+      settle: (outcome) => {
+        if (counts) this.open.set(id, this.countOpenNotes(id) - 1)
+        this.endNested(id, call.id, outcome)
+        this.parts.changed?.()
+      },
+    }
   }
 
   /** The run ends: what tools still call is not its affair. */
@@ -134,7 +197,7 @@ export class Performer {
   }
 
   /** Null when no task waits for the effect any more: a call for nobody is not made. */
-  private admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
+  admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
     const machine = this.parts.machine()
     // A machine that cannot count what it allowed allows nothing.
     if (this.parts.isOver() || machine.note === undefined) return null
@@ -195,6 +258,26 @@ export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
     },
     measureEntry(entry, Infinity),
   )
+}
+
+/** Made for every call, so it makes nothing itself before it is asked. */
+class Gate implements NestedGate {
+  private readonly performer: Performer
+  private readonly id: number
+  private made: DurableGate | null = null
+
+  constructor(performer: Performer, id: number) {
+    this.performer = performer
+    this.id = id
+  }
+
+  get admit(): NestedGate['admit'] {
+    return (call) => this.performer.admitNested(this.id, call)
+  }
+
+  get durable(): DurableGate {
+    return (this.made ??= this.performer.durableGateOf(this.id))
+  }
 }
 
 /** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */

@@ -109,6 +109,8 @@ export interface RunParts {
   /** Null: the run is not held to its manifest. */
   readonly guard: ManifestGuard | null
   readonly pendingResults: PendingResults
+  /** Signs what answers from outside must show. */
+  readonly mint: (token: string) => string
   readonly scripts: { readonly [name: string]: ScriptTool }
   readonly dryRun: boolean
   /** With their place among the scopes of the host. */
@@ -251,6 +253,7 @@ export class Run<Output = Plain> {
         // Its record says when it began: a snapshot of it, and one of its replay, say the same.
         startAt: this.startedAt,
         pendingResults: parts.pendingResults,
+        mint: parts.mint,
         begun: parts.begun,
         observer: {
           yielded: () => parts.onYield?.(),

@@ -14,6 +14,7 @@ import type { HostBridge } from '../tools/executors/remote-host.js'
 import type { Clock } from '../library/time/host-clock.js'
 import type { DrivenMachine } from './machine.js'
 import type { RunEvent } from './events.js'
+import type { KeyRing } from '../tools/executors/completion-keys.js'
 import type { ScriptTool } from '../tools/executors/index.js'
 import type { Journal } from './journal.js'
 import type { ProgramCache } from './program-cache.js'
@@ -89,6 +90,11 @@ export interface RuntimeOptions extends HostParts {
   readonly runs?: RunKeeping
   readonly clock?: Clock
   readonly random?: RandomSource
+  /**
+   * Secrets that sign completion keys and keys of events. The same ones in every process that goes on with the runs; a store of durable runs has
+   * one of its own where the host names none.
+   */
+  readonly keys?: KeyRing
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
   readonly hashHex?: (bytes: Uint8Array) => string
   readonly trace?: (name: string, attributes: unknown) => void

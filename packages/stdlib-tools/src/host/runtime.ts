@@ -16,7 +16,9 @@ import { isGrant, makeGrants } from './authority.js'
 import { GrantError } from '../tools/policy/grant-error.js'
 import { coreFamilies, laterFamilies } from './families/all.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
-import { PendingResults } from '../tools/executors/pending.js'
+import { checkKeyRing, describeResolution, mintKey, readKey } from '../tools/executors/completion-keys.js'
+import type { KeyRing, Resolution, Resolved } from '../tools/executors/completion-keys.js'
+import { PendingResults, scopeToken } from '../tools/executors/pending.js'
 import type { ToolOutcome } from '../tools/executors/index.js'
 import { hashHex as nobleHash } from './hash.js'
 import { JOURNAL_FORMAT } from './journal-format.js'
@@ -78,6 +80,7 @@ export class Runtime {
   private readonly keeper: RunKeeper | null
   private readonly approve: ReturnType<typeof readApprove> | null
   private desk: ApprovalDesk | null = null
+  private ownKeys: KeyRing | null = null
   private readonly compiler: ProgramCompiler
   private readonly authorities: RunAuthorities
   private readonly machines: RunMachines
@@ -92,6 +95,7 @@ export class Runtime {
     const registry = createRegistry(own, laterFamilies, guardBuiltin)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins, SAME_POWER)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
+    if (options.keys !== undefined) checkKeyRing(options.keys)
     if (options.securityLevel !== undefined) requireLevel(options.securityLevel)
     const rules = options.constraints === undefined ? undefined : makeConstraintRules(options.constraints)
     this.approve = options.approve === undefined ? null : readApprove(options.approve, rules)
@@ -325,6 +329,35 @@ export class Runtime {
     this.pendingResults.complete(token, delivered)
   }
 
+  /** The host's own secrets for keys; null: it named none. */
+  get keys(): KeyRing | null {
+    return this.options.keys ?? null
+  }
+
+  /** Keys of a host that named no secrets are good in this process only, as its runs are. */
+  private readRing(): KeyRing {
+    if (this.keys !== null) return this.keys
+    this.ownKeys ??= { current: 'process', secrets: { process: crypto.getRandomValues(new Uint8Array(32)) } }
+    return this.ownKeys
+  }
+
+  /**
+   * Answers what a key of a run in this process was handed out for: an event that a tool waits for, or a call that returned `pending()`.
+   * The first answer counts, also one that comes before the wait.
+   */
+  resolveEvent(key: string, resolution: Resolution): Resolved {
+    const target = readKey(this.readRing(), key)
+    if (target === null) return 'unknown'
+    const { runId, token } = target
+    let outcome: ToolOutcome
+    if (typeof resolution === 'object' && 'ok' in resolution) outcome = { kind: 'result', value: plainFromHost(resolution.ok) }
+    else {
+      const { error, code } = describeResolution(token, resolution)
+      outcome = { kind: 'failed', error: { code, message: error } }
+    }
+    return this.pendingResults.resolve(scopeToken(runId, token), outcome) === 'kept' ? 'accepted' : 'already_resolved'
+  }
+
   private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions & Pick<RunParts, 'drive'>): Run {
     const { options: own } = this
     const { input, runId, authority, branches = [] } = from
@@ -357,6 +390,7 @@ export class Runtime {
         ? {}
         : { checkProviders: (provided) => checkEffects(module, provided, makeGrants(authority)) }),
       pendingResults: this.pendingResults,
+      mint: (token) => mintKey(this.readRing(), { runId, token }),
       scripts: own.scripts ?? {},
       dryRun,
       budgets: {

@@ -54,6 +54,11 @@ const makeFailing = (code: ToolErrorCode): Situation => ({
   },
 })
 
+const makeDurable = (
+  execute: (context: ToolContext) => unknown,
+  more: Partial<Parameters<typeof defineTool>[0]> = {},
+): Situation => ({ runtime: { tools: [makeTool((_, context) => execute(context), more)] } })
+
 const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
   not_registered: { source: 'tool_try("nothing", {})' },
   not_found: makeAlways(404, 'no such page'),
@@ -134,6 +139,21 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
       tools: toolsOf(defineProvider({ manifests: () => [{ name: 't' }], contract: () => null, execute: () => 1 })),
     },
   },
+  durable_effect_empty_step_id: makeDurable(({ durable }) => durable.runJson('', () => 1)),
+  durable_effect_duplicate_step_id: makeDurable(async ({ durable }) => [
+    await durable.runJson('a', () => 1),
+    await durable.runJson('a', () => 1),
+  ]),
+  durable_step_unserializable: makeDurable(({ durable }) => durable.runJson('a', () => Symbol('a'))),
+  // Another process begins the same call with another input: node/durable-tools.test.ts.
+  effect_input_mismatch: makeFailing('effect_input_mismatch'),
+  durable_effect_empty_event_key: makeDurable(({ durable }) => durable.event('')),
+  durable_effect_event_timeout: makeDurable(({ durable }) => durable.waitFor('never', { timeoutMs: 5 })),
+  durable_effect_event_cancelled: makeFailing('durable_effect_event_cancelled'),
+  await_event_unknown_or_revoked: makeFailing('await_event_unknown_or_revoked'),
+  invalid_await_event_wait_identity: makeDurable(({ durable, completionKey }) => durable.waitFor(completionKey())),
+  pending_tool_missing_completion_key: makeDurable((context) => context.pending(), { mayDefer: true }),
+  tool_deferral_not_declared: makeDurable(({ completionKey, pending: defer }) => (completionKey(), defer())),
   tool_recursion_limit: { runtime: { tools: [makeTool((_, { tools }) => tools.call('t'))] } },
 }
 
@@ -144,6 +164,7 @@ const OUTSIDE: readonly ToolErrorCode[] = [
   'duplicate_tool',
   'store_unavailable',
   'journal_lease_lost',
+  'durable_effects_unavailable',
 ]
 
 test('every code has a situation, here or below', () => {
@@ -203,6 +224,12 @@ describe('codes that reach the host', () => {
     expect(isToolError(failure, 'store_unavailable')).toBe(true)
     expect((failure as Error).message).toBe('the journal cannot be written: disk full')
     expect(calls).toBe(0)
+  })
+
+  test('durable_effects_unavailable: no run is around the call', async () => {
+    const registry = createRegistry([makeTool((_, { durable }) => durable.runJson('a', () => 1))])
+    const failure = await registry.call('t', {}).catch((cause: unknown) => cause)
+    expect(isToolError(failure, 'durable_effects_unavailable')).toBe(true)
   })
 
   test('journal_lease_lost: who was taken over goes no further', async () => {

@@ -6,7 +6,7 @@ export { compressFamily } from './compression/compress.js'
 export { decodeZstd } from './compression/zstd.js'
 
 export { cryptoFamily } from './crypto/crypto.js'
-export { sha256 } from './crypto/hashes.js'
+export { hmacDigesting, isSameText, sha256 } from './crypto/hashes.js'
 
 export { postgresFamily } from './databases/postgres.js'
 

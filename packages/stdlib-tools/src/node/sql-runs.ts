@@ -15,6 +15,7 @@ import type {
   Taken,
   TakenRun,
 } from '../host/durable/store.js'
+import { describeResolution, isKeyToken } from '../tools/executors/completion-keys.js'
 import { WorkerFenced } from '../host/durable/store.js'
 import { CANCEL_TOKEN } from '../host/durable/host.js'
 import type { ProgramSources } from '../host/modules.js'
@@ -409,6 +410,18 @@ export class SqlRuns {
         for (const line of change.lines) this.run('INSERT INTO bridle_entries VALUES (?, ?, ?)', run.id, ++run.seq, line)
         return
       }
+      case 'close':
+        for (const token of change.tokens) {
+          const line = JSON.stringify(describeResolution(token, 'timeout'))
+          this.run(
+            'INSERT INTO bridle_signals (run, token, line, at) VALUES (?, ?, ?, ?) ON CONFLICT (run, token) DO NOTHING',
+            run.id,
+            token,
+            line,
+            now,
+          )
+        }
+        return
       case 'checkpoint': {
         this.cut(run.id, run.isArchived, change.used)
         const [bytes, dictionary] = this.pack(run.program, change.snapshot)
@@ -473,7 +486,9 @@ export class SqlRuns {
   private cut(run: number, isArchived: boolean, used: readonly string[]): void {
     if (isArchived) this.archive(run)
     this.run('DELETE FROM bridle_entries WHERE run = ?', run)
-    for (const token of used) this.run('DELETE FROM bridle_signals WHERE run = ? AND token = ?', run, token)
+    // A key is answered once in the life of its run.
+    for (const token of used)
+      if (!isKeyToken(token)) this.run('DELETE FROM bridle_signals WHERE run = ? AND token = ?', run, token)
   }
 
   private archive(run: number): void {
@@ -507,6 +522,11 @@ export class SqlRuns {
   }
 
   // --------------------------------------------------------------------------------------------------------------- to look
+
+  secret(make: () => string): string {
+    this.run('INSERT INTO bridle_secrets VALUES (?, ?) ON CONFLICT (name) DO NOTHING', 'keys', make())
+    return (this.get('SELECT secret FROM bridle_secrets WHERE name = ?', 'keys') as { readonly secret: string }).secret
+  }
 
   program(hash: string): NewProgram | null {
     const row = this.get('SELECT hash, label, sources FROM bridle_programs WHERE hash = ?', hash) as {

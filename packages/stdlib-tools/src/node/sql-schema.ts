@@ -19,6 +19,8 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, expires_at REAL NOT NULL, lease_ms REAL NOT NULL,
     is_given_up INTEGER NOT NULL DEFAULT 0, tools TEXT
   );
+  -- What signs keys that are handed out.
+  CREATE TABLE IF NOT EXISTS bridle_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) WITHOUT ROWID;
   -- Short numbers for what many rows have: tenants, and lists of tools that a run needs.
   CREATE TABLE IF NOT EXISTS bridle_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE IF NOT EXISTS bridle_programs (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, label TEXT NOT NULL, sources BLOB NOT NULL);

@@ -1,6 +1,7 @@
 // A store of durable runs on one SQLite database, with group commit: what comes while the event loop goes round once is one transaction, and one
 // flush. Several processes may share the file.
 
+import { randomBytes } from 'node:crypto'
 import type { DurableStore, StoreWorker } from '../host/durable/store.js'
 import { WorkerFenced } from '../host/durable/store.js'
 import { describeCause } from '../tools/executors/provider.js'
@@ -125,6 +126,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     },
     migrate: (runId, to, seenAt, now) => change(() => runs.migrate(runId, to, seenAt, now)),
     expire: (endedBefore) => step(() => runs.expire(endedBefore)),
+    secret: () => step(() => runs.secret(() => randomBytes(32).toString('hex'))),
     program: (hash) => look(() => runs.program(hash)),
     get: (runId) => look(() => runs.describeRun(runId)),
     read: (runId) => look(() => runs.read(runId)),

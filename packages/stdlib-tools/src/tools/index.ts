@@ -51,10 +51,14 @@ export {
 } from './dispatch/identity.js'
 export type { CalledTool, HostNames, ToolIdentity } from './dispatch/identity.js'
 export { microCompactFamily } from './dispatch/micro-compact.js'
+export { findNote } from './dispatch/durable-notes.js'
+export type { AskedNote } from './dispatch/durable-notes.js'
 export { beginNested, endNested, judgeNested, leaveNested } from './dispatch/nested-calls.js'
 export { nestedCalls } from './dispatch/nested-state.js'
 export { toolStreamsFamily } from './dispatch/streams.js'
 
+export { CALL_TOKEN, checkKeyRing, describeResolution, isKeyToken, mintKey, readKey } from './executors/completion-keys.js'
+export type { KeyRing, KeyTarget, Resolution, Resolved } from './executors/completion-keys.js'
 export { makeDryRunResult } from './executors/dry-run.js'
 export { hasMarks, markInteger, markIntegers, unmarkIntegers, withDigits, withIntegers } from './executors/exact-json.js'
 export { callTool, createExecutors, toolProvider } from './executors/index.js'
@@ -72,7 +76,7 @@ export type {
 export { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from './executors/jsonrpc.js'
 export type { BridgeFault, Params, PeerOptions } from './executors/jsonrpc.js'
 export { CHANGED_SINCE_READ, NO_FILE_TO_COPY, describeOsError, readOsErrorCode } from './executors/os-errors.js'
-export { PendingResults } from './executors/pending.js'
+export { LATE, PendingResults, scopeToken } from './executors/pending.js'
 export {
   answered,
   categorizedError,
@@ -85,6 +89,8 @@ export {
 } from './executors/provider.js'
 export type {
   AdmittedCall,
+  BegunNote,
+  DurableGate,
   EffectCall,
   NestedGate,
   PerformEffect,
@@ -106,6 +112,7 @@ export type { DefinedTool, DriftReaction, DriftWatch, ResultCache } from './host
 export { composeTools, partialTool } from './host-tools/combine.js'
 export type { PartialOptions } from './host-tools/combine.js'
 export { declareTool, declareTools, readToolDeclarations, toolsOfDeclarations } from './host-tools/declarations.js'
+export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './host-tools/durable.js'
 export {
   DefinitionError,
   Finished,
@@ -123,6 +130,7 @@ export type {
   CapabilityOperation,
   Executed,
   HostFunctions,
+  PendingLimits,
   PreparedCall,
   PureDefinition,
   PureFunction,

@@ -15,4 +15,10 @@ export interface NestedCall {
   /** What it uses up, by name of the counter. */
   readonly counts: { readonly [counter: string]: number }
   readonly startedMs: number
+  /** Absent: a call of a tool. Else what the tool has the run keep for it, which is neither judged nor counted. */
+  readonly kind?: NoteKind
 }
+
+/** A step with a result, a wait for somebody outside or for a time. */
+export const NOTE_KINDS = ['step', 'wait'] as const
+export type NoteKind = (typeof NOTE_KINDS)[number]

@@ -4,10 +4,11 @@
 // Output commit: what is not kept may be forgotten and happen again in another way, so nothing that cannot be forgotten may follow from it.
 // The host holds back each call that is no read until everything that entered the run is kept; reads, time and output wait for nothing.
 
-import { ValueWalk } from '@bridle/vm'
+import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit } from '@bridle/vm'
 import { awaitNextTurn } from '../../library/time/host-clock.js'
 import type { ToolOutcome } from '../../tools/executors/outcome.js'
+import { LATE } from '../../tools/executors/pending.js'
 import { describeCause, runtimeError } from '../../tools/executors/provider.js'
 import type { TokenLimit } from '../../tools/executors/provider.js'
 import { effectProblem } from '../../library/effects/index.js'
@@ -48,6 +49,16 @@ type Next =
   | { readonly kind: 'time' }
   | { readonly kind: 'end'; readonly end: DriveEnd }
 
+/** Code of a tool that waits for an answer from outside, or for a time. */
+interface EventWait<H> {
+  readonly id: number
+  readonly token: string
+  readonly dueAt: number | null
+  handle: H
+  late: H | null
+  readonly settle: (outcome: ToolOutcome) => void
+}
+
 /** Raised by a call that waits for somebody outside. */
 class ParkedOn extends Error {
   readonly token: string
@@ -70,6 +81,9 @@ export class DurableDriver<H> extends MachineDriver {
   /** Answers from outside, on their way through the provider. */
   private readonly resolved = new Map<number, ToolOutcome>()
   private readonly begun: Map<number, BegunCall>
+  private readonly events = new Set<EventWait<H>>()
+  /** Settled when something has changed that a wait must know; null where the host has no such handles. */
+  private change: { readonly handle: H; readonly settle: () => void } | null = null
   private cancelHandle: H | null = null
   private timer: { readonly at: number; readonly handle: H } | null = null
   private steps = 0
@@ -89,6 +103,20 @@ export class DurableDriver<H> extends MachineDriver {
     if (outcome !== undefined) return Promise.resolve(outcome)
     if (token === CANCEL_TOKEN) return Promise.reject(new Error(`the token ${JSON.stringify(token)} is not for tools`))
     return Promise.reject(new ParkedOn(token, limit))
+  }
+
+  protected awaitEvent(id: number, token: string, dueAt: number | null): Promise<ToolOutcome> {
+    if (this.host.local === undefined)
+      return Promise.reject(new Error('tools of this engine cannot wait: return pending() instead'))
+    return new Promise((settle) => {
+      const handle = this.host.promise(token, id)
+      this.events.add({ id, token, dueAt, handle, late: dueAt === null ? null : this.host.timer(dueAt), settle })
+      this.changed()
+    })
+  }
+
+  protected override changed(): void {
+    this.change?.settle()
   }
 
   logStart(): void {
@@ -205,6 +233,7 @@ export class DurableDriver<H> extends MachineDriver {
     this.begun.delete(id)
     this.tokens.delete(id)
     this.resolved.delete(id)
+    for (const wait of this.events) if (wait.id === id) this.events.delete(wait)
     this.performer.forget(id)
   }
 
@@ -290,22 +319,42 @@ export class DurableDriver<H> extends MachineDriver {
       if (wakeAt !== null && this.timer?.at !== wakeAt) this.timer = { at: wakeAt, handle: this.host.timer(wakeAt) }
       observer?.waiting?.([...this.pending.keys()], wakeAt)
       this.cancelHandle ??= this.host.promise(CANCEL_TOKEN, 0)
-      const sources: { readonly kind: 'cancel' | 'call' | 'late' | 'time'; readonly id: number; readonly handle: H }[] = [
-        { kind: 'cancel', id: 0, handle: this.cancelHandle },
-      ]
+      const sources: {
+        readonly kind: 'cancel' | 'call' | 'late' | 'time' | 'event' | 'event_late' | 'change'
+        readonly id: number
+        readonly handle: H
+      }[] = [{ kind: 'cancel', id: 0, handle: this.cancelHandle }]
       for (const [id, { handle, late }] of this.pending) {
         if (handle !== null) sources.push({ kind: 'call', id, handle })
         if (late !== null) sources.push({ kind: 'late', id, handle: late })
       }
+      const waits = [...this.events]
+      for (const [at, { handle, late }] of waits.entries()) {
+        sources.push({ kind: 'event', id: at, handle })
+        if (late !== null) sources.push({ kind: 'event_late', id: at, handle: late })
+      }
+      this.change = this.host.local?.() ?? null
+      if (this.change !== null) sources.push({ kind: 'change', id: 0, handle: this.change.handle })
       if (wakeAt !== null) sources.push({ kind: 'time', id: 0, handle: this.timer!.handle })
       const found = await Promise.race([this.host.first(sources.map(({ handle }) => handle)), interrupted])
       if (found === null) continue
       const source = sources[found.at]!
+      if (source.kind === 'change') continue
+      if (source.kind === 'event' || source.kind === 'event_late') {
+        this.settleEvent(waits[source.id]!, source.kind === 'event_late' ? null : found.value)
+        continue
+      }
       if (source.kind === 'cancel') return this.end(this.cancel(decodeReason(found.value)))
       if (source.kind === 'time') {
         this.timer = null
         return { kind: 'time' }
       }
+      const limit = source.kind === 'late' ? this.tokens.get(source.id)?.limit : null
+      if (limit?.endsRun === true) {
+        const { code, message } = limit.error
+        return this.end({ kind: 'failed', fault: makeRuntimeFault(`${code}: ${message}`) })
+      }
+      if (source.kind === 'late') this.host.close?.(this.tokens.get(source.id)!.token)
       const answer = await this.settle(source.id, source.kind === 'late' ? 'late' : found.value)
       if (answer !== null) return answer
     }
@@ -320,9 +369,27 @@ export class DurableDriver<H> extends MachineDriver {
     let earliest = wakeAt
     for (const { limit } of this.tokens.values())
       if (limit !== null && (earliest === null || limit.dueAt < earliest)) earliest = limit.dueAt
-    const isIdle = this.tokens.size === this.pending.size
+    const events = [...this.events].filter(({ id }) => this.pending.has(id))
+    for (const { dueAt } of events) if (dueAt !== null && (earliest === null || dueAt < earliest)) earliest = dueAt
+    const waiting = new Set(events.map(({ id }) => id))
+    const isIdle = [...this.pending].every(
+      ([id, { effect }]) => this.tokens.has(id) || (waiting.has(id) && this.mayLeave(id, effect)),
+    )
     const snapshot = (): Uint8Array => this.policy.pack(this.readState())
-    return this.host.park({ tokens: this.tokens, wakeAt: earliest, steps: this.steps, isIdle, snapshot })
+    const awaited = events.map(({ token }) => ({ token, limit: null }))
+    return this.host.park({ tokens: this.tokens, events: awaited, wakeAt: earliest, steps: this.steps, isIdle, snapshot })
+  }
+
+  /** Whether its code may be given up while it waits: it is called again elsewhere, and does nothing else at the moment. */
+  private mayLeave(id: number, effect: Effect): boolean {
+    return this.performer.countOpenNotes(id) === 0 && this.policy.judge(effect) !== 'once'
+  }
+
+  /** Null: nobody answered in time. */
+  private settleEvent(wait: EventWait<H>, value: Settled | string | null): void {
+    this.events.delete(wait)
+    if (value === null) this.host.close?.(wait.token)
+    wait.settle(typeof value === 'string' ? decodeAnswer(value) : LATE)
   }
 
   /** Null when the call now waits for somebody outside. */

@@ -39,7 +39,9 @@ export interface ParkableWait {
   readonly wakeAt: number | null
   /** Calls that this driver has made. */
   readonly steps: number
-  /** Nothing but tokens and timers is waited for. */
+  /** What code of tools waits for; the tools are called again when one of these is answered. */
+  readonly events: readonly AwaitedToken[]
+  /** Nothing but tokens, events and timers is waited for. */
   readonly isIdle: boolean
   /** The whole run as bytes, at this moment. */
   readonly snapshot: () => Uint8Array
@@ -63,6 +65,10 @@ export interface DurableHost<H = unknown> {
   first(waiting: readonly H[]): Promise<{ readonly at: number; readonly value: Settled | string | null }>
   /** Asked before each wait. True: a snapshot is kept, and this piece of the run ends here. */
   park?(wait: ParkableWait): Promise<boolean>
+  /** A handle that this process settles itself. Hosts whose choices must be the same when they are played again have none: tools cannot wait there. */
+  local?(): { readonly handle: H; readonly settle: () => void }
+  /** A token has its answer: nobody waits for it any more, and who answers now is told so. */
+  close?(token: string): void
   /** For hosts that keep Bridle's journal: with it, reads that are answered at once need no handle. */
   note?(entry: JournalEntry): void
   /** Resolves when what was noted so far is kept. */

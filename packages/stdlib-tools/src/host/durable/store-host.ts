@@ -4,7 +4,7 @@
 import { encodeEntry } from '../journal.js'
 import type { JournalEntry } from '../journal.js'
 import type { AskedCall, DurableHost, ParkableWait, Settled } from './host.js'
-import type { StoreWorker, TakenRun } from './store.js'
+import type { Change, StoreWorker, TakenRun } from './store.js'
 
 export interface StoreHandle {
   value: Settled | string | null
@@ -43,6 +43,10 @@ export class StoreHost implements DurableHost<StoreHandle> {
   private readonly used = new Set<string>()
   private readonly stops = new Set<() => void>()
   private stepsBefore = 0
+  /** Settled by this process itself. */
+  private change: StoreHandle | null = null
+  /** Tokens that nobody waits for any more, not handed to the store yet. */
+  private closed: string[] = []
   private broken: unknown = null
 
   constructor(options: StoreHostOptions) {
@@ -123,29 +127,47 @@ export class StoreHost implements DurableHost<StoreHandle> {
     }
   }
 
-  async park({ tokens, wakeAt, steps, isIdle, snapshot }: ParkableWait): Promise<boolean> {
+  local(): { readonly handle: StoreHandle; readonly settle: () => void } {
+    const handle: StoreHandle = { value: null, isHere: false }
+    // The last one is asked for no more.
+    const at = this.change === null ? -1 : this.here.indexOf(this.change)
+    if (at >= 0) this.here.splice(at, 1)
+    this.change = handle
+    return {
+      handle,
+      settle: () => {
+        if (!handle.isHere) this.arrive(handle, null)
+      },
+    }
+  }
+
+  close(token: string): void {
+    this.closed.push(token)
+    this.isUrgent = true
+  }
+
+  async park({ tokens, events, wakeAt, steps, isIdle, snapshot }: ParkableWait): Promise<boolean> {
     const { keepMs, checkpointAfter, worker, run, isArchived } = this.options
     if (this.broken !== null) throw this.broken
-    if (this.here.length > 0) return false
+    if (this.here.some((each) => each !== this.change)) return false
     const mayPark = isIdle && (wakeAt === null || wakeAt - this.options.now() > keepMs)
     if (!mayPark && steps - this.stepsBefore < checkpointAfter) return false
     this.stepsBefore = steps
     // What a snapshot has is in no journal, unless that is kept whole.
-    const lines = isArchived ? this.takeLines() : []
-    if (!isArchived) this.takeLines()
-    const kept = { runId: run.runId, snapshot: snapshot(), tokens: encodeTokens(tokens), used: [...this.used] }
-    const before = lines.length === 0 ? [] : [{ do: 'append', runId: run.runId, lines } as const]
+    const append = this.takeAppend()
+    const kept = { runId: run.runId, snapshot: snapshot(), tokens: encodeTokens(tokens, events), used: [...this.used] }
+    const before = [...(isArchived ? append : []), ...this.takeClosed()]
     if (!mayPark) {
       worker.commit([...before, { do: 'checkpoint', ...kept }]).catch((cause: unknown) => this.fail(cause))
       return false
     }
     await worker.commit([...before, { do: 'park', wakeAt, ...kept }])
-    this.close()
+    this.stop()
     return true
   }
 
   async end(status: string, result: string): Promise<void> {
-    this.close()
+    this.stop()
     const { worker, run, isArchived } = this.options
     const lines = isArchived ? this.takeLines() : []
     const before = lines.length === 0 ? [] : [{ do: 'append', runId: run.runId, lines } as const]
@@ -154,14 +176,24 @@ export class StoreHost implements DurableHost<StoreHandle> {
 
   /** Resolves when everything so far is on the disk. */
   kept(): Promise<void> {
-    const lines = this.takeLines()
-    // Also when there are none: others of this run may be on their way.
-    return this.options.worker.commit(lines.length === 0 ? [] : [{ do: 'append', runId: this.options.run.runId, lines }])
+    // Also when there is nothing: others of this run may be on their way.
+    return this.options.worker.commit([...this.takeAppend(), ...this.takeClosed()])
   }
 
-  close(): void {
+  stop(): void {
     for (const stop of this.stops) stop()
     this.stops.clear()
+  }
+
+  private takeAppend(): readonly Change[] {
+    const lines = this.takeLines()
+    return lines.length === 0 ? [] : [{ do: 'append', runId: this.options.run.runId, lines }]
+  }
+
+  private takeClosed(): readonly Change[] {
+    const tokens = this.closed
+    this.closed = []
+    return tokens.length === 0 ? [] : [{ do: 'close', runId: this.options.run.runId, tokens }]
   }
 
   private takeLines(): readonly string[] {
@@ -186,6 +218,10 @@ export class StoreHost implements DurableHost<StoreHandle> {
   }
 }
 
-function encodeTokens(tokens: ParkableWait['tokens']): string {
-  return JSON.stringify([...tokens].map(([id, { token, limit }]) => (limit === null ? [id, token] : [id, token, limit])))
+/** Those that code of tools waits for are of no call: their limits are in the state of the machine. */
+function encodeTokens(tokens: ParkableWait['tokens'], events: ParkableWait['events']): string {
+  return JSON.stringify([
+    ...[...tokens].map(([id, { token, limit }]) => (limit === null ? [id, token] : [id, token, limit])),
+    ...events.map(({ token }) => [0, token]),
+  ])
 }

@@ -58,6 +58,8 @@ export interface Signal {
 
 export type Change =
   | { readonly do: 'append'; readonly runId: string; readonly lines: readonly string[] }
+  /** Nobody waits for these any more, and nobody answered them: who does now is told so. */
+  | { readonly do: 'close'; readonly runId: string; readonly tokens: readonly string[] }
   /** The journal so far is replaced by a snapshot; `used`: tokens whose answers are in it. */
   | ({ readonly do: 'checkpoint'; readonly runId: string } & Kept)
   /** And nobody works on the run until one of its tokens is answered, or `wakeAt` is reached. */
@@ -174,6 +176,8 @@ export interface DurableStore {
    */
   migrate(runId: string, to: MigratedProgram, seenAt: number, now: number): Promise<'migrated' | 'changed' | 'gone'>
   join(worker: WorkerFacts, now: number): Promise<StoreWorker>
+  /** What signs keys of this store's runs, for hosts without a ring of their own; made once, the same for all who share the store. */
+  secret(): Promise<string>
   program(hash: string): Promise<NewProgram | null>
   get(runId: string): Promise<RunRow | null>
   read(runId: string): Promise<StoredRun | null>

@@ -20,6 +20,8 @@ import type { StartOptions } from '../runtime-options.js'
 import type { Runtime } from '../runtime.js'
 import { mayRepeat } from '../runs/worker.js'
 import type { UnknownCall, UnknownDecision } from '../runs/worker.js'
+import { describeResolution, mintKey, readKey } from '../../tools/executors/completion-keys.js'
+import type { KeyRing, Resolution, Resolved } from '../../tools/executors/completion-keys.js'
 import { encodeAnswer } from './answers.js'
 import { DurableDriver } from './driver.js'
 import { RunParked, RunReleased } from './host.js'
@@ -171,6 +173,25 @@ export class DurableWorker {
     return outcome
   }
 
+  /** Answers what a key was handed out for: an event that a tool waits for, or a call that returned `pending()`. The first answer counts. */
+  async resolve(key: string, resolution: Resolution): Promise<Resolved> {
+    const target = readKey(await this.readRing(), key)
+    if (target === null) return 'unknown'
+    const { runId, token } = target
+    const isValue = typeof resolution === 'object' && 'ok' in resolution
+    const answer = isValue ? { ok: resolution.ok } : describeResolution(token, resolution)
+    const kept = await this.signal(runId, token, answer)
+    return kept === 'kept' ? 'accepted' : kept === 'known' ? 'already_resolved' : 'unknown'
+  }
+
+  private ring: KeyRing | null = null
+
+  private async readRing(): Promise<KeyRing> {
+    const { store, runtime } = this.options
+    this.ring ??= runtime.keys ?? { current: 'store', secrets: { store: await store.secret() } }
+    return this.ring
+  }
+
   /** A run of its own that goes on from the last snapshot of another one. */
   async fork(runId: string, to: string): Promise<'forked' | 'known' | 'gone'> {
     const outcome = await this.options.store.fork(runId, to, (snapshot) => renameSnapshot(snapshot, to), this.clock.now())
@@ -270,6 +291,7 @@ export class DurableWorker {
     this.worker = await store.join({ name, leaseMs: this.leaseMs, tools: runtime.listToolNames() }, now)
     this.beatAt = now
     this.mustLook = true
+    await this.readRing()
     return this.worker
   }
 
@@ -476,7 +498,7 @@ export class DurableWorker {
       isArchived: taken.isArchived,
     })
     const drive: RunParts['drive'] = (options, pack) =>
-      new DurableDriver(options, host, {
+      new DurableDriver({ ...options, mint: (token) => mintKey(this.ring!, { runId, token }) }, host, {
         pack,
         judge: (effect) => judgeCall(effect, runtime),
         limits: readLimits(taken),
@@ -489,7 +511,7 @@ export class DurableWorker {
       await host.end(ended.status, JSON.stringify(ended))
       onEnd?.(ended)
     } finally {
-      host.close()
+      host.stop()
     }
   }
 

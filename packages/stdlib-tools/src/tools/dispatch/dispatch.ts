@@ -34,6 +34,7 @@ import type { GateCall } from './gate.js'
 import { findCodeRow, toToolError, isInterruption, makeToolError } from '../../library/tool-errors.js'
 import { definedTools } from '../definitions/define.js'
 import { hashEntrySchemas } from '../definitions/pins.js'
+import { dropNotes } from './note-state.js'
 import { mayRetry, retryDelay, retryPolicy } from './retry.js'
 import { boundRegistry, listEntries, isRegistry, readName, getOrNil, withoutHandler } from '../definitions/registry.js'
 import { isObjectSchema } from '../definitions/validate.js'
@@ -279,6 +280,7 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
 
 function onLeave(ctx: Context, state: DispatchState): void {
   endAttempt(ctx, state)
+  dropNotes(ctx, state.callId)
   if (state.outerCall === undefined) return
   ctx.machine.spans?.({ at: 'end', work: 'tool_call', id: state.callId, task: ctx.machine.taskNumber, ms: ctx.now })
   const { fields } = ctx.machine.task()

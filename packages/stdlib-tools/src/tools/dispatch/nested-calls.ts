@@ -16,6 +16,7 @@ import { getEntryFacts } from '../definitions/entry.js'
 import { admit, findHostEntry, makeGrantedArguments, findHostNames, listHostSecrets } from './gate.js'
 import { makeHostIdentity } from './identity.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
+import { beginNote, endNote } from './durable-notes.js'
 import { nestedCalls } from './nested-state.js'
 import { executorOf } from '@bridle/compiler/grants'
 
@@ -137,6 +138,7 @@ function isSame(a: Plain, b: Plain): boolean {
 
 /** Counts a call that begins, and keeps it. */
 export function beginNested(ctx: Context, effect: number, call: NestedCall): void {
+  if (call.kind !== undefined) return beginNote(ctx, effect, call)
   const state = ctx.state(nestedCalls)
   for (const [key, dict] of state.noted) {
     if (dict.get('end') !== null && !ctx.machine.isPending(Number(dict.get('effect')))) state.noted.delete(key)
@@ -147,6 +149,7 @@ export function beginNested(ctx: Context, effect: number, call: NestedCall): voi
 
 /** Keeps what became of a call, and traces it. */
 export function endNested(ctx: Context, effect: number, id: string, outcome: NestedOutcome, endedMs: number): void {
+  if (endNote(ctx, id, outcome)) return
   const noted = find(ctx, effect, id)
   if (noted === null) return
   if (!outcome.ok && outcome.denied) ctx.state(nestedCalls).noted.delete(makeKey(effect, id))

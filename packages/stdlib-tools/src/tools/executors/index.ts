@@ -6,7 +6,7 @@ import type { EffectOutcome, Plain } from '@bridle/vm'
 import { clampTimer } from '../../library/time/host-clock.js'
 import type { HostBridge } from './remote-host.js'
 import { answered } from './provider.js'
-import type { EffectCall, Provider } from './provider.js'
+import type { EffectCall, Provider, TokenLimit } from './provider.js'
 import { makeFailedOutcome } from '../host-tools/errors.js'
 import type { ToolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
@@ -200,7 +200,15 @@ async function waitFor(
     const { token } = first
     if (outer.awaitToken === undefined) return parts.pending.wait(token, scope.signal)
     const { timeoutMs } = call
-    const limit = timeoutMs === null ? null : { dueAt: (outer.now ?? 0) + leftMs!, error: makeTimeout(timeoutMs) }
+    const own = timeoutMs === null ? null : { dueAt: (outer.now ?? 0) + leftMs!, error: makeTimeout(timeoutMs) }
+    const { deadlineMs } = first
+    if (deadlineMs === undefined || (own !== null && own.dueAt <= (outer.now ?? 0) + deadlineMs))
+      return outer.awaitToken(token, scope.signal, own)
+    const limit: TokenLimit = {
+      dueAt: (outer.now ?? 0) + deadlineMs,
+      error: makeTimeout(deadlineMs),
+      ...(first.endsRun === true ? { endsRun: true } : {}),
+    }
     return outer.awaitToken(token, scope.signal, limit)
   }
   try {

@@ -8,7 +8,14 @@ export type ToolOutcome =
   /** Not carried out at all, by decision. */
   | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly hint?: string }
   /** Comes later, from outside, under this token. */
-  | { readonly kind: 'pending'; readonly token: string }
+  | {
+      readonly kind: 'pending'
+      readonly token: string
+      /** Nobody waits longer. */
+      readonly deadlineMs?: number
+      /** The run ends then, and not the call alone. */
+      readonly endsRun?: boolean
+    }
 
 export interface ToolErrorData {
   readonly code: string

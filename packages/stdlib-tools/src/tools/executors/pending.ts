@@ -2,11 +2,36 @@
 
 import type { ToolOutcome } from './outcome.js'
 
+const MOST_ANSWERED = 10_000
+
+/** A token of one run, where several share the place of answers. */
+export function scopeToken(runId: string, token: string): string {
+  return `${runId}\n${token}`
+}
+
+/** Nobody answered in time: whoever waits says what that means. */
+export const LATE: ToolOutcome = { kind: 'rejected', code: 'timeout', message: 'nobody answered in time' }
+
 /** Late results of tools that answered `pending`, by token. */
 export class PendingResults {
   private readonly waiting = new Map<string, Set<(outcome: ToolOutcome) => void>>()
   /** Results that came before anyone waited, as they may after a restore. */
   private readonly early = new Map<string, ToolOutcome>()
+
+  /** Answers to keys, which count once; the oldest is forgotten first. */
+  private readonly answered = new Map<string, ToolOutcome>()
+
+  /** `known`: it was answered before, and stays as it was. */
+  resolve(token: string, outcome: ToolOutcome): 'kept' | 'known' {
+    if (this.answered.has(token)) return 'known'
+    this.answered.set(token, outcome)
+    for (const oldest of this.answered.keys()) {
+      if (this.answered.size <= MOST_ANSWERED) break
+      this.answered.delete(oldest)
+    }
+    for (const finish of [...(this.waiting.get(token) ?? [])]) finish(outcome)
+    return 'kept'
+  }
 
   complete(token: string, outcome: ToolOutcome): void {
     const waiters = this.waiting.get(token)
@@ -15,6 +40,8 @@ export class PendingResults {
   }
 
   wait(token: string, signal: AbortSignal): Promise<ToolOutcome> {
+    const answered = this.answered.get(token)
+    if (answered !== undefined) return Promise.resolve(answered)
     const early = this.early.get(token)
     if (early !== undefined) {
       this.early.delete(token)

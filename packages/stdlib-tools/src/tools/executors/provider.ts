@@ -7,6 +7,7 @@
 
 import type { Effect, EffectKind, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
+import type { AskedNote, NoteBefore } from '../dispatch/durable-notes.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { ToolErrorData, ToolOutcome } from './outcome.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
@@ -46,12 +47,39 @@ export interface TokenLimit {
   /** Milliseconds since 1970. */
   readonly dueAt: number
   readonly error: ToolErrorData
+  /** The run ends with the error, and not the call alone. */
+  readonly endsRun?: boolean
 }
 
 /** The gate in front of calls that tools make of other tools (tools/invoke.ts); the machine of the run judges them. */
 export interface NestedGate {
   /** Judges a call, counts it and writes it down; null when the run does not wait for the tool any more. */
   readonly admit: (call: { readonly id: string; readonly tool: string; readonly args: Plain }) => AdmittedCall | null
+  /** What the tool has the run keep for it; null where nothing can be kept. */
+  readonly durable: DurableGate | null
+}
+
+/** What a run keeps for a tool while that works for it (tools/dispatch/durable-notes.ts). */
+export interface DurableGate {
+  readonly runId: string
+  /** Milliseconds since 1970 by the run's clock. */
+  readonly now: () => number
+  /** Writes the beginning of a note down, or says what is known of it; null when the run does not wait for the tool any more. */
+  readonly begin: (asked: AskedNote) => BegunNote | null
+  /** What whoever answers must show: a token of this run, signed. */
+  readonly mint: (token: string) => string
+  /** Waits for the answer to a token of this run. Never settles when the run goes on elsewhere: the tool is called again there. */
+  readonly awaitEvent: (token: string, dueAt: number | null) => Promise<ToolOutcome>
+}
+
+export interface BegunNote {
+  readonly before: NoteBefore
+  /** Milliseconds since 1970 when it was begun first. */
+  readonly startedMs: number
+  readonly args: Plain
+  /** That it is begun is kept when this resolves. */
+  readonly kept: Promise<void> | null
+  readonly settle: (outcome: NestedOutcome) => void
 }
 
 export type AdmittedCall =

@@ -37,6 +37,10 @@ class GateOfRequest implements NestedGate {
   admit(call: Parameters<NestedGate['admit']>[0]): ReturnType<NestedGate['admit']> {
     return this.request?.admit(call) ?? null
   }
+
+  get durable(): NestedGate['durable'] {
+    return this.request?.durable ?? null
+  }
 }
 
 interface Open {

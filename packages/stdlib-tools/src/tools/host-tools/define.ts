@@ -8,6 +8,9 @@ import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from './schema.js'
 import { makeStandardSchema } from './response.js'
+import type { DurableSteps } from './durable.js'
+import { Pending } from './pending.js'
+import type { PendingLimits } from './pending.js'
 import type { ResponseFormat, StandardResponse, ValidationResponse } from './response.js'
 import type { LogLevel, SideEffect } from '../../library/effects/index.js'
 import type { Backoff } from '@bridle/compiler/signatures'
@@ -43,6 +46,12 @@ export interface ToolContext {
   readonly performed: (effect: string) => void
   /** Shows up among the events of the run; an MCP client hears a text, or `{progress, total?, message?}`. */
   readonly progress: (data: unknown) => void
+  /** Steps that are made once, waits for somebody outside. */
+  readonly durable: DurableSteps
+  /** What whoever completes this call later must show; the same for all its attempts, in any process. */
+  readonly completionKey: () => string
+  /** To return: the result comes later, by the completion key. For tools with `mayDefer`. */
+  readonly pending: (limits?: PendingLimits) => Pending
   /** Who called, when the tool is served to a client (`toMcpServer`); null in a run, whose script is the caller. */
   readonly client: ToolClient | null
 }
@@ -128,7 +137,8 @@ export interface RetryDefinition {
   readonly retryOn?: readonly string[]
 }
 
-export type { SecurityLevel }
+export { Pending }
+export type { PendingLimits, SecurityLevel }
 
 export interface ToolExample {
   readonly note?: string
@@ -198,6 +208,8 @@ export interface ToolDefinition<
    * progress (or the chunks of `registry.stream`), what it returns the result.
    */
   readonly execute: (input: OutputOf<Input>, context: ToolContext) => ResultFor<Output, Response>
+  /** Whether it may return `context.pending()`. */
+  readonly mayDefer?: boolean
 }
 
 export interface Tool {
@@ -229,6 +241,7 @@ export interface Tool {
       ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>)
     | null
   readonly execute: (input: unknown, context: ToolContext) => unknown
+  readonly mayDefer: boolean
 }
 
 /** A tool as TypeScript knows it: what calls give it, and what they get. */
@@ -327,6 +340,7 @@ export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnyS
     examples: definition.examples ?? [],
     prepare: (definition.prepare as Tool['prepare'] | undefined) ?? null,
     execute: definition.execute as (input: unknown, context: ToolContext) => unknown,
+    mayDefer: definition.mayDefer ?? false,
   }
 }
 
@@ -407,15 +421,6 @@ export type Capabilities = { readonly [capability: string]: { readonly [operatio
 
 /** By module: `{ math: { add } }` is imported by `import { add } from "host/math"`. */
 export type HostFunctions = { readonly [module: string]: { readonly [name: string]: PureFunction } }
-
-/** A tool returns this to say that its result comes later, under this token. */
-export class Pending {
-  readonly token: string
-
-  constructor(token: string) {
-    this.token = token
-  }
-}
 
 export function pending(token: string): Pending {
   return new Pending(token)

@@ -8,6 +8,8 @@ import { Finished, Pending, isRepeatable, listDeclaredEffects } from './define.j
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { NestedGate } from '../executors/provider.js'
+import { DurableCalls } from './durable.js'
+import type { DurableSteps } from './durable.js'
 import { NotDataError, plainFromHost } from './edge.js'
 import { ToolError, toToolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
@@ -27,7 +29,7 @@ export type Invoked =
   /** As the tool gave it; `schema` decides which numbers are floats. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema | undefined }
   | { readonly kind: 'failed'; readonly error: ToolErrorData }
-  | { readonly kind: 'pending'; readonly token: string }
+  | { readonly kind: 'pending'; readonly token: string; readonly deadlineMs?: number; readonly endsRun?: boolean }
 
 /** A streaming tool that has begun. */
 export interface OpenStream {
@@ -200,7 +202,11 @@ async function drain(stream: AsyncIterator<unknown, unknown>, context: ToolConte
 }
 
 function settle(tool: Tool, args: unknown, value: unknown): Ready<Invoked> {
-  if (value instanceof Pending) return { kind: 'pending', token: value.token }
+  if (value instanceof Pending) {
+    const { deadlineMs, onTimeout } = value.limits
+    const limit = deadlineMs === undefined ? {} : { deadlineMs, ...(onTimeout === 'fail-run' ? { endsRun: true } : {}) }
+    return { kind: 'pending', token: value.token, ...limit }
+  }
   return checkOutput(tool, args, value instanceof Finished ? value.value : value)
 }
 
@@ -308,6 +314,7 @@ class CallContext extends CallFacts implements ToolContext {
   /** Null for code of the host that is no tool. */
   private readonly tool: Tool | null
   private calls: ToolCalls | null = null
+  private kept: DurableCalls | null = null
   payload: unknown = null
 
   constructor(call: Invocation, find: FindTool, depth: number, tool: Tool | null) {
@@ -337,6 +344,28 @@ class CallContext extends CallFacts implements ToolContext {
   get tools(): ToolCalls {
     this.calls ??= new NestedCalls(this.call, this.find, this.depth, this.performed)
     return this.calls
+  }
+
+  get durable(): DurableSteps {
+    return this.readDurable()
+  }
+
+  get completionKey(): () => string {
+    return () => this.readDurable().mintCall()
+  }
+
+  get pending(): ToolContext['pending'] {
+    return (limits = {}) => this.readDurable().defer(this.tool?.mayDefer === true, limits)
+  }
+
+  private readDurable(): DurableCalls {
+    this.kept ??= new DurableCalls({
+      callId: this.callId,
+      idempotencyKey: this.idempotencyKey,
+      tool: this.tool?.name ?? this.callId,
+      gate: this.call.nested?.durable ?? null,
+    })
+    return this.kept
   }
 }
 
