@@ -115,11 +115,11 @@ async function tryServer(program: string, version: string, how: string, server: 
 
 async function tryPythonServer(program: string, version: string, file: string, transports: readonly string[]): Promise<void> {
   const path = join(here, file)
-  for (const protocolVersion of ['2026-07-28', '2025-11-25'])
-    await tryServer(program, version, `server, stdio, ${protocolVersion}`, {
+  for (const protocolVersion of ['2026-07-28', '2025-11-25', null])
+    await tryServer(program, version, `server, stdio, ${protocolVersion ?? 'found out'}`, {
       command: python,
       args: [path, 'stdio'],
-      protocolVersion,
+      ...(protocolVersion === null ? {} : { protocolVersion }),
     })
   for (const transport of transports) {
     const port = await findPort()

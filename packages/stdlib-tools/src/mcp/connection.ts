@@ -20,7 +20,7 @@ import { MODERN_VERSION } from './modern-wire.js'
 import { AuthorizationError, makeAuthorizedFetch } from './oauth.js'
 import type { McpAuth } from './oauth.js'
 import type { Peer } from './peer.js'
-import { discoverOverHttp, discoverOverPipe } from './probe.js'
+import { LentPipe, discoverOverHttp, discoverOverPipe } from './probe.js'
 import type { Discovery } from './probe.js'
 import type { McpServerRequestHandler } from './server-requests.js'
 import { SpawnError, StdioTransport } from './stdio.js'
@@ -135,11 +135,26 @@ export class McpConnection {
     if (config.era === 'legacy' || (config.era !== 'modern' && silentPrograms.has(program))) return this.useLegacy(pipe, signal)
     const patienceMs = config.era === 'modern' ? options.connectTimeoutMs : Math.min(SILENCE_MS, options.connectTimeoutMs / 4)
     const found = await discoverOverPipe(pipe, makeEnvelope(MODERN_VERSION, options.handlers), patienceMs, signal)
-    if (found === 'silent' && silentPrograms.size < MOST_NOTED) silentPrograms.add(program)
-    if (typeof found === 'object') this.useModern(new ModernStdio(pipe), found, false)
-    else if (config.era === 'modern') throw found === 'ended' ? new Error('server closed connection') : failForVersion()
+    if (typeof found === 'object') return this.useModern(new ModernStdio(pipe), found, false)
+    if (config.era === 'modern') throw found === 'ended' ? new Error('server closed connection') : failForVersion()
+    if (found === 'silent') return this.shakeHandsLate(pipe, program, signal)
     // A program that does not survive a question before the handshake is asked nothing but the handshake.
-    else await this.useLegacy(found === 'ended' ? this.startPipe(config) : pipe, signal)
+    await this.useLegacy(found === 'ended' ? this.startPipe(config) : pipe, signal)
+  }
+
+  /** For a program that passes over what it does not know, or that has only not come to it yet. */
+  private async shakeHandsLate(pipe: StdioTransport, program: string, signal: AbortSignal): Promise<void> {
+    const lent = new LentPipe(pipe)
+    try {
+      await this.useLegacy(lent, signal)
+    } catch (cause) {
+      if (lent.late === null) throw cause
+      this.useModern(new ModernStdio(pipe), lent.late, false)
+      this.closed = false
+      return
+    }
+    lent.keep()
+    if (silentPrograms.size < MOST_NOTED) silentPrograms.add(program)
   }
 
   private startPipe(config: StdioConfig): StdioTransport {

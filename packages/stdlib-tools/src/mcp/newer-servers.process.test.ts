@@ -238,6 +238,25 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
     expect(await run(`return mcp_call(mcp_ensure_active("s"), "x", {})`, { s })).toBe('alive')
   })
 
+  test('a program that comes to the question late answers it, and refuses the handshake that followed', async () => {
+    const late = `
+const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n')
+let probe
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'server/discover') probe = id
+  else if (method === 'initialize') {
+    send({ id: probe, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } })
+    send({ id, error: { code: -32022, message: 'no handshake here' } })
+  } else if (id !== undefined) {
+    const text = params._meta['io.modelcontextprotocol/protocolVersion']
+    send({ id, result: { resultType: 'complete', content: [{ type: 'text', text }] } })
+  }
+})`
+    const s = { command: process.execPath, args: ['-e', late] }
+    expect(await run(`return mcp_call(mcp_ensure_active("s"), "x", {})`, { s })).toBe('2026-07-28')
+  })
+
   test('a program that passes over what it does not know is asked in the old way', async () => {
     const silent = `
 const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n')

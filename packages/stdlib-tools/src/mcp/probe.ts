@@ -3,6 +3,7 @@
 // handshake to report.
 
 import { clampTimer } from '../library/time/host-clock.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { ModernTransport } from './modern-transports.js'
 import { HttpStatusError, ServerError } from './modern-transports.js'
@@ -58,6 +59,8 @@ function isDecisive(cause: unknown): boolean {
 }
 const DECISIVE: ReadonlySet<string> = new Set(['AuthorizationError', 'EgressBlocked', 'McpLimitError', 'AbortError'])
 
+const PROBE = `bridle-discover-${MODERN_VERSION}`
+
 /** `silent`: it said nothing in the time that it had. */
 export type PipeDiscovery = Discovery | 'older' | 'ended' | 'silent'
 
@@ -68,7 +71,6 @@ export async function discoverOverPipe(
   patienceMs: number,
   signal: AbortSignal,
 ): Promise<PipeDiscovery> {
-  const id = `bridle-discover-${MODERN_VERSION}`
   await pipe.start()
   return new Promise((resolve, reject) => {
     const settle = (found: PipeDiscovery): void => {
@@ -88,9 +90,50 @@ export async function discoverOverPipe(
     pipe.onclose = () => settle('ended')
     pipe.onmessage = (received) => {
       const message = received as unknown as Fields
-      if (message['method'] !== undefined || message['id'] !== id) return
+      if (message['method'] !== undefined || message['id'] !== PROBE) return
       settle((isFields(message['result']) ? readDiscovery(message['result']) : null) ?? 'older')
     }
-    pipe.send(makeProbe(id, envelope) as unknown as JSONRPCMessage).catch(() => settle('ended'))
+    pipe.send(makeProbe(PROBE, envelope) as unknown as JSONRPCMessage).catch(() => settle('ended'))
   })
+}
+
+/**
+ * A pipe on which the question has no answer yet, lent for a handshake. A server that only starts slowly reads both: it answers the question,
+ * and may refuse the handshake. So the pipe outlives a handshake that fails.
+ */
+export class LentPipe implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  /** The answer that came after all. */
+  late: Discovery | null = null
+  private readonly pipe: StdioTransport
+  private isKept = false
+
+  constructor(pipe: StdioTransport) {
+    this.pipe = pipe
+    pipe.onclose = () => this.onclose?.()
+    pipe.onerror = (cause) => this.onerror?.(cause)
+    pipe.onmessage = (received) => {
+      const message = received as unknown as Fields
+      if (message['method'] !== undefined || message['id'] !== PROBE) return this.onmessage?.(received)
+      if (isFields(message['result'])) this.late = readDiscovery(message['result'])
+    }
+  }
+
+  /** The handshake was made: whoever closes this closes the pipe. */
+  keep(): void {
+    this.isKept = true
+  }
+
+  async start(): Promise<void> {}
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.pipe.send(message)
+  }
+
+  async close(): Promise<void> {
+    if (this.isKept) await this.pipe.close()
+    else this.onclose?.()
+  }
 }
