@@ -8,6 +8,9 @@ export type { Backoff } from './types/backoffs.js'
 /** Options of any call that a rule of lint reads (`long-running-without-cleanup`), whatever the shape of the options says. */
 export const OPTIONS_OF_LINT: readonly string[] = ['background', 'long_running']
 
+/** Operations of `host_call` that a run answers out of what it was started with: nothing outside of it is asked. */
+export const RUN_FACTS: ReadonlySet<string> = new Set(['runtime.pipeline_input', 'runtime.dry_run'])
+
 /** Effects of a builtin. */
 export interface BuiltinEffects {
   /** Kinds of effect (`fs.read`) and marks of families that keep state (`shared`); empty for a pure builtin. */

@@ -8,7 +8,7 @@ import type { Span } from '@bridle/parser'
 import { findExecutorFacts } from '../grants/executors.js'
 import { STANDARD_TOOL_BUILTINS } from '../grants/standard.js'
 import type { StandardToolId } from '../grants/standard.js'
-import type { BuiltinEffects, Signatures } from '../signatures.js'
+import { type BuiltinEffects, RUN_FACTS, type Signatures } from '../signatures.js'
 import type { ToolAlias } from '../grants/lower.js'
 import { readDeclaredRow } from './declared.js'
 import { effectsByPrefix, listBuiltinEffects, encodeEntailedEffect, isKind, encodeEffect, normalEffect } from './kinds.js'
@@ -306,10 +306,11 @@ export class Inference {
   private callBuiltin(facts: Facts, name: string, args: readonly Tracked[], span: Span): void {
     const effects = this.readEffects(name)
     const cause = callTo(name, span)
-    const own = name === 'host_tool_call' ? this.hostEffects(readTextArgument(args[0])) : null
+    const own = this.ownHostEffects(name, readTextArgument(args[0]))
     if (own === null) this.addBuiltin(facts, name, adjustTokens(name, effects.tokens, args), cause)
     else {
-      this.addKinds(facts, effects.tokens, cause)
+      // Of a fact of the run nobody but the run is asked.
+      this.addKinds(facts, name === 'host_call' ? ['host.call'] : effects.tokens, cause)
       this.addHostEffects(facts, own, cause)
     }
     if (name === HOST_TOOL.builtin) this.useHostTool(facts, args[HOST_TOOL.index] ?? UNKNOWN, span, cause)
@@ -326,6 +327,14 @@ export class Inference {
     if (effects.calls === 'arguments') this.invokeArguments(facts, args, cause)
     const tool = TOOL_ARGUMENT.get(name)
     if (tool !== undefined) this.useTool(facts, tool.via, args[tool.index] ?? UNKNOWN, span, cause)
+  }
+
+  /** Effects of a call of the host that say more than its builtin does; null where that says it. */
+  private ownHostEffects(builtin: string, name: string | null): readonly string[] | null {
+    if (builtin === 'host_tool_call') return this.hostEffects(name)
+    if (builtin !== 'host_call' || name === null || !RUN_FACTS.has(name)) return null
+    // A host may have an operation of its own under the name, and that goes first.
+    return this.options.hostTools.has(name) ? null : []
   }
 
   private addKinds(facts: Facts, tokens: readonly string[], cause: Cause): void {

@@ -115,3 +115,24 @@ describe('a builtin that is called by its name as a text', () => {
     expect(compile('fn http_get(url) { return url }\nprintln("x" |> "http_get")').manifest.script.kinds).toEqual([])
   })
 })
+
+describe('what a run was started with is no effect', () => {
+  const INPUT = 'import { runtime_pipeline_input } from "std/runtime"\nreturn runtime_pipeline_input().n'
+
+  test.each([INPUT, 'return host_call("runtime.pipeline_input", {}).n'])('%s', async (script) => {
+    const runtime = createRuntime({})
+    const module = runtime.compile(script, { allowEffects: [] })
+    expect(module.manifest.script.effects).toEqual([])
+    expect(await runtime.start(module, { input: { n: 4 }, enforceManifest: true }).result).toMatchObject({ status: 'done', value: 4 })
+  })
+
+  test('other facts, computed names and operations of the host under the name are', () => {
+    const refuses = (script: string, options: RuntimeOptions = {}): void =>
+      expect(() => createRuntime(options).compile(script, { allowEffects: [] })).toThrow('external')
+    refuses('return host_call("runtime.task", {})')
+    refuses('let name = "runtime." + "pipeline_input"\nreturn host_call(name, {})')
+    refuses(INPUT, { tools: [makeTool('runtime.pipeline_input')] })
+    refuses(INPUT, { capabilities: { runtime: { pipeline_input: { execute: () => 1 } } } })
+    refuses(INPUT, { tools: [defineTool({ name: 'own', aliases: ['runtime.pipeline_input'], execute: () => 1 })] })
+  })
+})

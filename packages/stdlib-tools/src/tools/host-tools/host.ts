@@ -12,6 +12,7 @@ import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
 import { describeCause } from '../executors/provider.js'
 import { executorOf } from '@bridle/compiler/grants'
+import { RUN_FACTS } from '@bridle/compiler/signatures'
 
 export interface HostParts {
   /** Tools, or a registry of them. */
@@ -114,12 +115,15 @@ export class Host {
     return Object.hasOwn(operations, operation) ? operations[operation]! : null
   }
 
-  /** What its tools do, by each of their names; null for one that says nothing. */
+  /** What its tools do, by each of their names, and its operations in the place of facts of the run; null for what says nothing. */
   get declaredEffects(): ReadonlyMap<string, readonly string[] | null> {
     const rows = [...this.tools, ...this.byAlias]
-    return new Map(
-      rows.filter(([name]) => !this.names.hasOperation(name)).map(([name, tool]) => [name, listDeclaredEffects(tool)]),
-    )
+    return new Map<string, readonly string[] | null>([
+      ...rows
+        .filter(([name]) => !this.names.hasOperation(name))
+        .map(([name, tool]) => [name, listDeclaredEffects(tool)] as const),
+      ...[...RUN_FACTS].filter((name) => this.names.hasOperation(name)).map((name) => [name, null] as const),
+    ])
   }
 
   /** Names of its modules `host/NAME`. */
