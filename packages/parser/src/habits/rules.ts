@@ -3,6 +3,7 @@
 
 import { interpolateBraces } from './braces.js'
 import { type Code, type Edit, MOST_TOKENS, NO_OPERANDS, NONE, type Rule } from './code.js'
+import { ENDS } from './ends.js'
 import { OPERANDS } from './operands.js'
 import type { Scanned } from './scan.js'
 import { SWITCH } from './switch.js'
@@ -142,6 +143,21 @@ export const RULES: readonly Rule[] = [
     habit: 'matchBraces',
     find: (code, at) => (code.is(at, '->') && !code.is(at + 1, '{') && isInMatch(code, at) ? wrapArm(code, at) : null),
   },
+  {
+    habit: 'caseWord',
+    find: (code, at) => {
+      if (!code.is(at, 'case') || !isInMatch(code, at)) return null
+      const open = code.around(at)
+      const edits: Edit[] = []
+      for (let index = open + 1; index < code.closer(open); index += 1) {
+        if (code.is(index, '{', '(', '[')) index = code.closer(index)
+        else if (code.is(index, 'case') && code.startsStatement(index)) edits.push(...code.remove(index, index + 1))
+        else if (code.is(index, 'default') && code.is(index + 1, '->')) edits.push(...code.replace(index, index + 1, '_'))
+      }
+      return edits.length === 0 ? null : edits
+    },
+  },
+  ...ENDS,
   // ---- functions -----------------------------------------------------------------------------------------------------
   {
     habit: 'arrow',
@@ -150,7 +166,9 @@ export const RULES: readonly Rule[] = [
       const params = readParams(code, at)
       const body = readBody(code, at + 1)
       if (params === null || body === null) return null
-      const from = code.is(params.from - 1, 'async') ? params.from - 1 : params.from
+      const from = code.is(params.from - 1, 'async', 'fn', 'function', 'func') ? params.from - 1 : params.from
+      // `fn add(a, b) => a + b` declares a name, for which there is another rule.
+      if (code.isName(from - 1) && code.is(from - 2, 'fn')) return null
       return code.replace(from, body.end, writeClosure(params.text, body.text))
     },
   },
@@ -473,6 +491,13 @@ export const RULES: readonly Rule[] = [
       }
       const end = code.primaryEnd(at + 1)
       return code.startsStatement(at) ? code.replace(at, end, `${code.slice(at + 1, end)} ${sign}= 1`) : null
+    },
+  },
+  {
+    habit: 'turnedOperator',
+    find: (code, at) => {
+      if (!code.is(at, '=') || !code.is(at + 1, '+', '*', '/', '%') || code.at(at + 1).start !== code.at(at).end) return null
+      return code.isOperandEnd(at - 1) ? code.replace(at, at + 2, `${code.at(at + 1).text}=`) : null
     },
   },
   {

@@ -99,7 +99,7 @@ export const HABITS = {
   until: row('until c', 'Ruby', 'write `while !condition { … }`'),
   loopWord: row('loop { … }', 'Rust', 'write `while true { … }`'),
   doWhile: row('do { … } while (c)', 'C and JavaScript', 'write `while true { … if !condition { break } }`'),
-  doEnd: row('do |x| … end', 'Ruby', 'write `for x in xs { … }`; blocks stand in braces'),
+  doEnd: row('do |x| … end, while c do … end', 'Ruby and Lua', 'write `for x in xs { … }`; blocks stand in braces'),
   except: row('except E as e:', 'Python', 'write `try { … } catch (e) { … }`'),
   raise: row('raise E("…")', 'Python', 'write `throw "…"`'),
   throwNew: row('throw new Error("…")', 'JavaScript', 'any value can be thrown: `throw "…"`'),
@@ -113,6 +113,7 @@ export const HABITS = {
     'ranges count by one: write `var i = 0` and `while i <= 10 { … i += 2 }`',
   ),
   deleteWord: row('delete d.a, del d["a"]', 'JavaScript and Python', 'write `d = d.remove("a")`'),
+  turnedOperator: row('x =+ 1', 'a slip', 'write `x += 1`'),
   patternShorthand: row(
     '{kind: "run", command} -> …',
     'JavaScript',

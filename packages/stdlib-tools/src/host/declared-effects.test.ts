@@ -123,7 +123,10 @@ describe('what a run was started with is no effect', () => {
     const runtime = createRuntime({})
     const module = runtime.compile(script, { allowEffects: [] })
     expect(module.manifest.script.effects).toEqual([])
-    expect(await runtime.start(module, { input: { n: 4 }, enforceManifest: true }).result).toMatchObject({ status: 'done', value: 4 })
+    expect(await runtime.start(module, { input: { n: 4 }, enforceManifest: true }).result).toMatchObject({
+      status: 'done',
+      value: 4,
+    })
   })
 
   test('other facts, computed names and operations of the host under the name are', () => {
