@@ -120,10 +120,10 @@ describe('what a run was started with is no effect', () => {
   const INPUT = 'import { runtime_pipeline_input } from "std/runtime"\nreturn runtime_pipeline_input().n'
 
   test.each([INPUT, 'return host_call("runtime.pipeline_input", {}).n'])('%s', async (script) => {
-    const runtime = createRuntime({})
+    const runtime = createRuntime({ enforceManifest: true })
     const module = runtime.compile(script, { allowEffects: [] })
     expect(module.manifest.script.effects).toEqual([])
-    expect(await runtime.start(module, { input: { n: 4 }, enforceManifest: true }).result).toMatchObject({
+    expect(await runtime.start(module, { input: { n: 4 } }).result).toMatchObject({
       status: 'done',
       value: 4,
     })
@@ -135,7 +135,7 @@ describe('what a run was started with is no effect', () => {
     refuses('return host_call("runtime.task", {})')
     refuses('let name = "runtime." + "pipeline_input"\nreturn host_call(name, {})')
     refuses(INPUT, { tools: [makeTool('runtime.pipeline_input')] })
-    refuses(INPUT, { capabilities: { runtime: { pipeline_input: { execute: () => 1 } } } })
+    refuses(INPUT, { capabilities: { runtime: { pipeline_input: () => 1 } } })
     refuses(INPUT, { tools: [defineTool({ name: 'own', aliases: ['runtime.pipeline_input'], execute: () => 1 })] })
   })
 })
