@@ -610,13 +610,13 @@ test('strict types warn about unvalidated values', () => {
 })
 
 test('a missing builtin is an error where asked for, and stops no run', () => {
-  const calls = 'daemon_spawn({})\npi()'
+  const calls = 'vision_ocr({})\npi()'
   expect(checkBody(calls)).toEqual([])
   expect(checkBody(calls, { refuseMissing: true })).toEqual([
-    'E call target `daemon_spawn` is not defined or imported',
+    'E call target `vision_ocr` is not defined or imported',
     'E call target `pi` is not defined or imported',
   ])
-  expect(check('fn daemon_spawn(x) { return x }\ndaemon_spawn(1)', { refuseMissing: true })).toEqual([])
+  expect(check('fn vision_ocr(x) { return x }\nvision_ocr(1)', { refuseMissing: true })).toEqual([])
 })
 
 test('options that nobody reads', () => {

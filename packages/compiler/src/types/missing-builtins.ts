@@ -10,11 +10,6 @@ export const MISSING_BUILTINS: ReadonlySet<string> = new Set([
   'pi',
   'stream',
   // Not built yet.
-  'daemon_resume',
-  'daemon_snapshot',
-  'daemon_spawn',
-  'daemon_stop',
-  'daemon_trigger',
   'project_enrich_native',
   'self_review',
   'vision_ocr',

@@ -25,6 +25,7 @@ export { transcriptsFamily } from './transcripts/transcripts.js'
 export { runtimeContextFamily } from './workers/runtime-context.js'
 export { subAgentsFamily } from './workers/sub-agents.js'
 export { supervisorFamily } from './workers/supervisor.js'
+export { daemonsFamily } from './workers/daemons.js'
 export { workersFamily } from './workers/workers.js'
 
 export { workflowsFamily } from './workflows/workflows.js'

@@ -47,6 +47,7 @@ import { transcriptsFamily } from '../../agents/transcripts/transcripts.js'
 import { triggersFamily } from '../../agents/triggers/triggers.js'
 import { waitpointsFamily } from '../../agents/people/waitpoints.js'
 import { websocketFamily } from '../../library/http/websocket.js'
+import { daemonsFamily } from '../../agents/workers/daemons.js'
 import { workersFamily } from '../../agents/workers/workers.js'
 import { workflowMessagesFamily } from '../../agents/workflows/mailbox.js'
 import { workflowsFamily } from '../../agents/workflows/workflows.js'
@@ -100,6 +101,7 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     waitpointsFamily,
     websocketFamily,
     workersFamily,
+    daemonsFamily,
     workflowMessagesFamily,
     workflowsFamily,
   ]).map(withOptionShapes)

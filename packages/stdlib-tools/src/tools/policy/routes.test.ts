@@ -112,6 +112,15 @@ llm_mock({text: "##DONE##"})
 wait_agent(spawn_agent({task: "go", node: {mode: "agent", model_policy: {provider: "mock", tool_format: "native", max_iterations: 3}, tools: {_type: "tool_registry", tools: [${MADE_UP}]}}}))`,
   },
   {
+    name: 'a daemon',
+    target: 'host',
+    through: ['daemon_spawn', '__daemon_body'],
+    script: `llm_mock_clear()
+llm_mock({text: "", tool_calls: [{name: "shop.look", arguments: ARGS}]})
+llm_mock({text: "##DONE##"})
+daemon_stop(daemon_spawn({task: "go", persist_path: "/daemon", provider: "mock", tool_format: "native", max_iterations: 3, tools: {_type: "tool_registry", tools: [${MADE_UP}]}}))`,
+  },
+  {
     name: 'a stage of a workflow',
     target: 'host',
     through: ['workflow_execute'],
@@ -154,6 +163,7 @@ trigger_fire(t, {kind: "k", provider: "webhook"})`,
 /** Builtins that can reach a tool by their declaration, and do not. */
 const NO_ROUTES: ReadonlyMap<string, string> = new Map([
   ['trigger_replay', 'calls the handler as trigger_fire does: dispatch.harn has one way for both'],
+  ['daemon_resume', 'starts the task that daemon_spawn starts: daemons.harn has one way for both'],
   ['host_tool_list', 'lists'],
   ['mcp_list_tools', 'lists'],
   ['mcp_list_resources', 'lists'],
