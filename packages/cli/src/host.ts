@@ -44,7 +44,7 @@ export interface CommandHostOptions {
   /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
   readonly build?: string | undefined
   /** Further settings of the runtime. */
-  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'onTool' | 'families' | 'modelFixtures' | 'tools'>
+  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'onTool' | 'families' | 'modelFixtures' | 'tools' | 'coverage'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */

@@ -482,6 +482,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('-v, --verbose', 'show what passing tests print, too')
     .option('--json', 'print the report as JSON')
     .option('--junit <file>', 'write the results as JUnit XML, too')
+    .option('--coverage', 'say which lines, functions and branches of imported files the tests reach')
+    .option('--lcov <file>', 'write that in the form of lcov, which editors and CI services read')
     .option('--watch', 'test again whenever a script changes')
     .action(async (paths: string[], options: TestFlags) => {
       if (options.watch === true) return done(await watchScripts(words, paths))
@@ -530,7 +532,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await simulateCommand(file, { ...options, words }))
     })
 
-  add('init [kind] [folder]', 'write a small project that runs and has a test: script, agent or embed')
+  add('init [kind] [folder]', 'write a small project that runs and has a test: script, agent, embed or gateway')
     .option('--agent', 'write what coding assistants read, too (AGENTS.md); without a kind nothing else')
     .option('--json', 'print what was written as JSON')
     .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean; agent?: boolean }) => {

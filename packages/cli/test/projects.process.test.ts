@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
@@ -73,6 +73,23 @@ describe('init', () => {
     const runNode = (...words: string[]) => spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8' })
     expect(runNode('main.js')).toMatchObject({ status: 0, stdout: '770\n' })
     expect(runNode('--test')).toMatchObject({ status: 0 })
+  })
+
+  test('gateway: it checks, is formatted, and its test reaches the server behind it', async () => {
+    await runBridle('init', 'gateway')
+    expect(await runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })
+    expect(await runBridle('fmt', '--check', '.')).toMatchObject({ code: 0, stderr: '' })
+    // `npm test` finds the command where it is installed.
+    const programs = join(project, 'node_modules', '.bin')
+    mkdirSync(programs, { recursive: true })
+    writeFileSync(join(programs, 'bridle'), `#!/bin/sh\nexec '${process.execPath}' '${command.path}' "$@"\n`, { mode: 0o755 })
+    writeFileSync(join(programs, 'bridle.cmd'), `@"${process.execPath}" "${command.path}" %*\r\n`)
+    const tested = spawnSync(process.execPath, [command.path, 'test', 'tests'], {
+      cwd: project,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}` },
+    })
+    expect(tested).toMatchObject({ status: 0, stdout: expect.stringContaining('2 passed, 2 total') })
   })
 
   test('files that are there stay as they are', async () => {

@@ -5,6 +5,7 @@ import { diagnose, MAX_NESTING, report, SourceFile } from '@bridle/parser'
 import type { Diagnostic, Extension, ParseLimits, Program, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
+import type { CoverageCounters } from './emit/coverage.js'
 import { EMIT_CATALOG } from './emit/catalog.js'
 import { listContents } from './contents.js'
 import { emitProgram } from './emit/program.js'
@@ -67,6 +68,8 @@ export interface CompileOptions {
   readonly findStandard?: (name: string) => string | null
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
+  /** Has the code of modules that come as source count what runs; the host defines the primitive that counts. */
+  readonly coverage?: CoverageCounters
 }
 
 /** Size of a file, number of diagnostics, and steps of type checking. */
@@ -260,6 +263,7 @@ function emitModule(
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
     schemaOfAlias: (name) => json(lowerAlias(name)),
     toolSchemaOf: (type: TypeExpr) => json(lowerTypeToJsonSchema(type)),
+    ...(options.coverage === undefined ? {} : { coverage: options.coverage }),
   })
 }
 

@@ -19,6 +19,8 @@ export type { ToolDeclaration, ToolParameter, ToolType } from './types/tools/dec
 export { CHECK_CATALOG, CHECK_CATALOGS } from './types/catalog.js'
 export { STRICT_CATALOG } from './types/strict/catalog.js'
 export { EMIT_CATALOG } from './emit/catalog.js'
+export { COUNT_PRIMITIVE } from './emit/coverage.js'
+export type { BranchKind, CoverageCounters, CoveragePoint } from './emit/coverage.js'
 export { EffectAnalysis } from './effects/analyze.js'
 export type { HostImport } from './effects/analyze.js'
 export { EFFECT_CATALOG } from './effects/catalog.js'

@@ -1,6 +1,8 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
 export { CompileError, EffectCeilingError } from './host/compile-errors.js'
+export { Coverage } from './host/coverage.js'
+export type { BranchCount, CoverageOptions, FileCoverage, FunctionCount, LineCount } from './host/coverage.js'
 export { Module } from './host/module.js'
 export { RunStopped, Runtime, createRuntime, valueOf } from './host/runtime.js'
 export type {

@@ -2,12 +2,14 @@
 // Exit 0 when all passed (also when there was none), 1 when one failed, 2 when a filter selects none.
 
 import { findClosest } from '@bridle/parser'
+import type { FileCoverage } from '@bridle/stdlib-tools'
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import { CommandError, EXIT_FAILURE, EXIT_INTERRUPTED, UsageError, readReason } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { makeCommandRuntime } from '../host.js'
+import { makeCoverageDocument, makeTestCoverage, renderCoverage, renderLcov } from '../testing/coverage.js'
 import { discoverTests } from '../testing/discover.js'
 import type { TestFile } from '../testing/discover.js'
 import { renderJunit } from '../testing/junit.js'
@@ -26,6 +28,10 @@ export interface TestFlags extends AuthorityFlags, SizeFlags {
   /** Where the results go in the form of JUnit. */
   readonly junit?: string
   readonly watch?: boolean
+  /** Count what the tests reach. */
+  readonly coverage?: boolean
+  /** The same, written in the form of lcov. */
+  readonly lcov?: string
 }
 
 export async function testCommand(paths: readonly string[], flags: TestFlags): Promise<number> {
@@ -43,6 +49,7 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
     tell('No test pipelines found\n')
     return 0
   }
+  const coverage = flags.coverage === true || flags.lcov !== undefined ? makeTestCoverage(discovered) : null
   const stop = new AbortController()
   const onInterrupt = (): void => stop.abort()
   process.once('SIGINT', onInterrupt)
@@ -50,7 +57,13 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   try {
     if (!json) tell(`Running ${formatCounts(files)}...\n\n`)
     const results = await runTests({
-      runtime: makeCommandRuntime({ terminal: false, standIns: 'script', authority, ...sizes }),
+      runtime: makeCommandRuntime({
+        terminal: false,
+        standIns: 'script',
+        authority,
+        ...sizes,
+        ...(coverage === null ? {} : { runtime: { coverage } }),
+      }),
       files,
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,
@@ -61,8 +74,10 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
     })
     const ms = Math.round(performance.now() - startedAt)
     if (flags.junit !== undefined) writeReport(flags.junit, renderJunit(results, ms))
-    if (json) tellJson(makeDocument(results, ms))
-    else process.stdout.write(renderSummary(results, ms))
+    const reached = coverage?.report() ?? null
+    if (reached !== null && flags.lcov !== undefined) writeReport(flags.lcov, renderLcov(reached))
+    if (json) tellJson(makeDocument(results, ms, reached))
+    else process.stdout.write(renderSummary(results, ms) + (reached === null ? '' : renderCoverage(reached)))
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return results.every((result) => result.status === 'passed') ? 0 : EXIT_FAILURE
   } finally {
@@ -114,7 +129,7 @@ function renderSummary(results: readonly TestResult[], ms: number): string {
   return `\n${paintText(text, failed === 0)}\n`
 }
 
-function makeDocument(results: readonly TestResult[], ms: number): unknown {
+function makeDocument(results: readonly TestResult[], ms: number, reached: readonly FileCoverage[] | null): unknown {
   return {
     ...countResults(results),
     total: results.length,
@@ -127,6 +142,7 @@ function makeDocument(results: readonly TestResult[], ms: number): unknown {
       error: error === '' ? null : error,
       output,
     })),
+    ...(reached === null ? {} : { coverage: makeCoverageDocument(reached) }),
   }
 }
 

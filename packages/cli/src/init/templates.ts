@@ -1,6 +1,6 @@
 // What `bridle init` writes: small projects that run and have a test. Each is tried as it stands (init.test.ts).
 
-export const KINDS = ['script', 'agent', 'embed'] as const
+export const KINDS = ['script', 'agent', 'embed', 'gateway'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Template {
@@ -75,6 +75,27 @@ const TEMPLATES: { readonly [kind in Kind]: (name: string, version: string) => T
       'shop.test.js': EMBED_TEST,
     },
     next: ['npm install', 'npm start', 'npm test'],
+  }),
+
+  gateway: (name, version) => ({
+    summary: 'one MCP server in front of others, for clients whose model writes scripts',
+    files: {
+      'package.json': makeManifest(name, {
+        scripts: { start: 'bridle gateway gateway.toml', test: 'bridle test tests', check: 'bridle check --strict .' },
+        devDependencies: { '@bridle/cli': version },
+      }),
+      '.gitignore': IGNORED,
+      'README.md':
+        makeReadme(
+          name,
+          'One MCP server in front of those of gateway.toml. Models search their tools, and call them from scripts. Orders wait for a person.',
+          ['npm test', 'npm run check'],
+        ) + GATEWAY_README,
+      'gateway.toml': GATEWAY,
+      'shop.harn': GATEWAY_SERVER,
+      'tests/gateway.harn': GATEWAY_TEST,
+    },
+    next: ['npm install', 'npm test'],
   }),
 }
 
@@ -218,4 +239,72 @@ test('a script calls a tool', async () => {
 test('a script has no other power', async () => {
   await assert.rejects(run('pipeline main() { return read_file("/etc/passwd") }'))
 })
+`
+
+// ----------------------------------------------------------------------------------------------------------- gateway
+
+const GATEWAY_README = `
+A client, such as a desktop application, starts it by
+
+\`\`\`json
+{ "mcpServers": { "gateway": { "command": "npm", "args": ["--silent", "--prefix", "/path/of/this/folder", "start"] } } }
+\`\`\`
+`
+
+const GATEWAY = `# One table for each server: a command, or the url of one that speaks streamable HTTP.
+[servers.shop]
+command = "bridle"
+args = ["serve", "mcp", "shop.harn"]
+
+# A person is asked before these are called.
+[approve]
+tools = ["shop.order"]
+`
+
+const GATEWAY_SERVER = `let prices = {tea: 350, coffee: 420}
+
+/** Price of an article in cents: tea or coffee. */
+pub fn price(article: string) -> {cents: int} {
+  let cents = prices[article]
+  require cents != nil, "there is no \${article}"
+  return {cents: cents}
+}
+
+/** Orders an article and says what it costs. */
+pub fn order(article: string, count: int = 1) -> string {
+  return "\${count} × \${article}: \${price(article).cents * count}"
+}
+`
+
+const GATEWAY_TEST = `/** What the gateway answers when a model sends this script. */
+fn run_script(script: string) {
+  let gateway = mcp_connect("bridle", ["gateway", "gateway.toml"])
+  let answer = mcp_call(gateway, "run_script", {script: script})
+  mcp_disconnect(gateway)
+  return json_parse(answer)
+}
+
+pipeline test_one_script_calls_tools_as_often_as_it_needs() {
+  let answer = run_script(
+    """
+    import { price } from "host/shop"
+
+    return ["tea", "coffee"].map({ article -> price({article: article}).cents }).sum()
+    """,
+  )
+  assert_eq(answer.status, "done")
+  assert_eq(answer.value, 770)
+}
+
+pipeline test_an_order_waits_for_a_person() {
+  let answer = run_script(
+    """
+    import { order } from "host/shop"
+
+    return order({article: "tea", count: 2})
+    """,
+  )
+  assert_eq(answer.status, "pending")
+  assert_eq(answer.requests[0].call.args, {article: "tea", count: 2})
+}
 `

@@ -4,7 +4,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, SourceFile } from '@bridle/parser'
-import type { PipelineDecl } from '@bridle/parser'
+import type { PipelineDecl, Span } from '@bridle/parser'
 import { UsageError } from '../errors.js'
 import { readEntries, readTarget } from '../targets.js'
 
@@ -16,6 +16,8 @@ export interface TestFile {
   readonly text: string
   /** Test pipelines in the order of the file; empty for a file that does not parse. */
   readonly tests: readonly string[]
+  /** Where those are. */
+  readonly spans: readonly Span[]
   /** The first finding of a file that does not parse. */
   readonly problem: string | null
 }
@@ -45,10 +47,10 @@ function readTests(path: string, key: string): TestFile {
   const { program, diagnostics } = parse(new SourceFile(key, text))
   if (program === null) {
     const problem = diagnostics.find((each) => each.severity === 'error')?.message ?? 'the file does not parse'
-    return { path, key, text, tests: [], problem }
+    return { path, key, text, tests: [], spans: [], problem }
   }
-  const pipelines = program.items.filter((item): item is PipelineDecl => item.kind === 'PipelineDecl')
-  return { path, key, text, tests: pipelines.filter(isTest).map((item) => item.name.text), problem: null }
+  const tests = program.items.filter((item): item is PipelineDecl => item.kind === 'PipelineDecl' && isTest(item))
+  return { path, key, text, tests: tests.map((item) => item.name.text), spans: tests.map((item) => item.span), problem: null }
 }
 
 function isTest(pipeline: PipelineDecl): boolean {

@@ -7,6 +7,7 @@ import { walk } from '@bridle/parser'
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'
 import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
+import { emitCount } from './count.js'
 import { emitRetry, emitTry, emitTryStar } from './errors.js'
 import { emitClosure } from './functions.js'
 import { CompileError } from './module.js'
@@ -95,9 +96,11 @@ function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
       const otherwise = fn.asm.label()
       const end = fn.asm.label()
       emitJumpUnless(fn, expr.condition, otherwise)
+      emitCount(fn, { kind: 'branch', branch: 'ternary', span: expr.span, arm: 0 })
       emit(fn, expr.whenTrue, shared)
       fn.asm.jump('JUMP', end)
       fn.asm.place(otherwise)
+      emitCount(fn, { kind: 'branch', branch: 'ternary', span: expr.span, arm: 1 })
       emit(fn, expr.whenFalse, shared)
       return fn.asm.place(end)
     }
@@ -342,9 +345,11 @@ export function emitIf(fn: FunctionEmitter, expr: ExprOf<'If'>, wanted: boolean)
   for (;;) {
     const otherwise = fn.asm.label()
     emitJumpUnless(fn, at.condition, otherwise)
+    emitCount(fn, { kind: 'branch', branch: 'if', span: at.span, arm: 0 })
     emitBlock(fn, at.then, wanted)
     fn.asm.jump('JUMP', end)
     fn.asm.place(otherwise)
+    emitCount(fn, { kind: 'branch', branch: 'if', span: at.span, arm: 1 })
     if (at.otherwise === null) {
       if (wanted) fn.emit('NIL')
       break

@@ -2,6 +2,7 @@
 
 import type { Block, ExprOf, Param } from '@bridle/parser'
 import type { FunctionKind } from '../bytecode/chunk.js'
+import { emitCount } from './count.js'
 import { FunctionEmitter } from './function.js'
 import { emitDeferEpilogue } from './errors.js'
 import { emitExpr, emitReturnTop } from './expressions.js'
@@ -78,6 +79,7 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
 }
 
 function emitFunctionBody(fn: FunctionEmitter, source: FunctionSource): void {
+  emitCount(fn, { kind: 'function', name: source.name, span: source.params[0]?.span ?? source.body.span })
   emitBody(fn, source.body.body, source.implicitReturn)
   if (!source.implicitReturn) fn.emit('NIL')
   emitReturnTop(fn)

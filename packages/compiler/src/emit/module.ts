@@ -5,6 +5,7 @@ import { SuggestionBudget } from '@bridle/parser'
 import type { Program, SourceFile, Span, TypeExpr } from '@bridle/parser'
 import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
+import type { CoverageCounters } from './coverage.js'
 import { Nesting } from './names.js'
 
 /** What the loader found for one import path. */
@@ -42,6 +43,8 @@ export interface EmitOptions {
   readonly schemaOfAlias: (name: string) => string | null
   /** JSON of the JSON Schema of a type, for tool declarations. */
   readonly toolSchemaOf: (type: TypeExpr) => string | null
+  /** Has the code count what runs of it. */
+  readonly coverage?: CoverageCounters
 }
 
 export class ModuleEmitter {

@@ -2,6 +2,7 @@
 
 import type { Binding, Block, DictEntry, Expr, ExprOf, MatchArm, Name } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'
+import { emitCount } from './count.js'
 import { emitBorrowed, emitExpr, emitJumpUnless } from './expressions.js'
 import { emitBody } from './statements.js'
 import type { FunctionEmitter } from './function.js'
@@ -81,7 +82,13 @@ export function emitMatch(fn: FunctionEmitter, expr: ExprOf<'Match'>, wanted: bo
   if (expr.arms.every((arm) => looksOnly(fn, arm))) emitBorrowed(fn, expr.subject)
   else emitExpr(fn, expr.subject)
   fn.emit('STORE', subject)
-  for (const arm of expr.arms) emitArm(fn, subject, arm, end, wanted)
+  for (const [number, arm] of expr.arms.entries()) {
+    emitArm(fn, subject, arm, {
+      end,
+      wanted,
+      count: () => emitCount(fn, { kind: 'branch', branch: 'match', span: expr.span, arm: number }),
+    })
+  }
   fn.emit('CONST', fn.module.constant('No match arm matched the value'))
   fn.at(expr.span)
   fn.emit('THROW')
@@ -111,7 +118,14 @@ function isLiteral(pattern: Expr): boolean {
   }
 }
 
-function emitArm(fn: FunctionEmitter, subject: number, arm: MatchArm, end: Label, wanted: boolean): void {
+interface ArmEnds {
+  readonly end: Label
+  readonly wanted: boolean
+  /** Counts that the arm was chosen. */
+  readonly count: () => void
+}
+
+function emitArm(fn: FunctionEmitter, subject: number, arm: MatchArm, { end, wanted, count }: ArmEnds): void {
   const next = fn.asm.label()
   fn.pushScope()
   if (arm.patterns.length === 1) {
@@ -131,6 +145,7 @@ function emitArm(fn: FunctionEmitter, subject: number, arm: MatchArm, end: Label
     fn.asm.place(matched)
   }
   if (arm.guard !== null) emitJumpUnless(fn, arm.guard, next)
+  count()
   emitArmBody(fn, arm.body, wanted)
   fn.popScope()
   fn.asm.jump('JUMP', end)

@@ -2,6 +2,7 @@
 
 import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
 import { emitMutex, emitSelect } from './concurrency.js'
+import { emitCount } from './count.js'
 import { listDeclaredNames, emitDeclaration } from './declarations.js'
 import {
   emitBorrowed,
@@ -35,6 +36,7 @@ export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boo
     const isLast = at === body.length - 1
     if (isLast && wanted && stmt.kind === 'ExprStmt') {
       fn.at(stmt.span)
+      emitCount(fn, { kind: 'statement', span: stmt.span })
       emitExpr(fn, stmt.value)
     } else {
       emitStmt(fn, stmt)
@@ -46,6 +48,7 @@ export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boo
 
 export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
   fn.at(stmt.span)
+  if (!isDeclaration(stmt)) emitCount(fn, { kind: 'statement', span: stmt.span })
   switch (stmt.kind) {
     case 'ExprStmt':
       return emitDropped(fn, stmt.value)
@@ -81,8 +84,10 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
     case 'Guard': {
       const end = fn.asm.label()
       emitJumpIf(fn, stmt.condition, end)
+      emitCount(fn, { kind: 'branch', branch: 'guard', span: stmt.span, arm: 1 })
       emitBlock(fn, stmt.otherwise, false)
-      return fn.asm.place(end)
+      fn.asm.place(end)
+      return emitCount(fn, { kind: 'branch', branch: 'guard', span: stmt.span, arm: 0 })
     }
     case 'Require': {
       const end = fn.asm.label()
@@ -110,6 +115,11 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
     default:
       return emitDeclaration(fn, stmt)
   }
+}
+
+/** What only makes something known is not counted: it runs wherever its file does. */
+function isDeclaration({ kind }: Stmt): boolean {
+  return kind.endsWith('Decl')
 }
 
 /** An expression; if it is a call, ownership may move with its arguments and its result. */

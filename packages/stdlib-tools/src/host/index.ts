@@ -3,6 +3,8 @@
 export { Grants, makeGrants } from './authority.js'
 export type { Grant } from './authority.js'
 export { CompileError, EffectCeilingError } from './compile-errors.js'
+export { Coverage } from './coverage.js'
+export type { BranchCount, CoverageOptions, FileCoverage, FunctionCount, LineCount } from './coverage.js'
 export { Driver } from './driver.js'
 export { NotSuspendedError } from './machine-driver.js'
 export type { DriveEnd, DriveObserver, DriveOptions, DriverState, RunDriver } from './machine-driver.js'

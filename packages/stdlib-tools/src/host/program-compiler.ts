@@ -137,6 +137,7 @@ export class ProgramCompiler {
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
       ...(settings.findingsOnly === true ? { findingsOnly: true } : {}),
+      ...(this.options.coverage === undefined ? {} : { coverage: this.options.coverage }),
     })
   }
 
@@ -189,12 +190,12 @@ export class ProgramCompiler {
 
   /** Where a program of these settings is kept; null where more goes into it than an entry tells. */
   private findKeeping(settings: CompileSettings): Keeping | null {
-    const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints } = this.options
+    const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints, coverage } = this.options
     const { file, ...others } = settings
     const isPlain =
       file !== undefined &&
       Object.values(others).every((each) => each === undefined) &&
-      [families, builtins, prelude, std, constraints].every((each) => each === undefined) &&
+      [families, builtins, prelude, std, constraints, coverage].every((each) => each === undefined) &&
       !this.host.isAttached &&
       Object.keys(this.host.functions).length === 0
     if (programs === undefined || !isPlain) return null

@@ -10,6 +10,7 @@ import type { DefinedTool, DriftWatch, ResultCache } from '../tools/host-slots.j
 import type { RequestDefaults } from '../library/http/request-defaults.js'
 import type { SecurityLevel } from '../tools/policy/level-order.js'
 import type { Grant } from './authority.js'
+import type { Coverage } from './coverage.js'
 import type { HostBridge } from '../tools/executors/remote-host.js'
 import type { Clock } from '../library/time/host-clock.js'
 import type { DrivenMachine } from './machine.js'
@@ -138,6 +139,8 @@ export interface RuntimeOptions extends HostParts {
   readonly prelude?: readonly string[]
   /** Keeps compiled programs between processes (`programFiles` of the `/node` entry); none are kept when absent. */
   readonly programs?: ProgramCache
+  /** Counts which statements, functions and branches run. Compiled programs are not taken from `programs` then. */
+  readonly coverage?: Coverage
   /** Extensions of the language that all files may use without asking for them. */
   readonly extensions?: readonly Extension[]
   /** Tools with script bodies that are called from outside a run. */

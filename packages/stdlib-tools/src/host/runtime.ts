@@ -91,7 +91,8 @@ export class Runtime {
     this.options = options
     this.host = new Host(options)
     this.hostNames = this.host.names
-    const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
+    const counters = options.coverage === undefined ? [] : [options.coverage.family]
+    const own = [...coreFamilies, this.host.family(), ...counters, ...(options.families ?? [])]
     const registry = createRegistry(own, laterFamilies, guardBuiltin)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins, SAME_POWER)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
