@@ -18,7 +18,7 @@ export interface GatewayServer extends McpServerDeclaration {
 
 /** A document of the OpenAPI specification whose operations are tools. */
 export interface GatewayApi {
-  /** URL or path of the document, JSON. */
+  /** URL or path of the document, JSON or YAML. */
   readonly document: string
   /** In place of the first server of the document. */
   readonly baseUrl?: string

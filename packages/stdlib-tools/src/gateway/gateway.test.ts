@@ -1,13 +1,22 @@
 // A gateway in front of servers of this process, driven by the SDK's client: what it hands on, what it keeps back, whom it asks.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { ElicitRequestSchema, PromptListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { afterEach, describe, expect, test } from 'vitest'
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  PromptListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { z } from 'zod'
 import { createRegistry } from '../tools/host-tools/registry.js'
 import { defineTool } from '../tools/host-tools/define.js'
@@ -295,6 +304,99 @@ test('operations of an OpenAPI document are typed tools', async () => {
   })
   expect(await run(client, script('away({})'))).toMatchObject({ error: expect.stringContaining('does not name') as string })
   expect(await run(client, script('put_article({id: "1", body: {name: "x"}})'))).toMatchObject({ status: 'pending' })
+})
+
+describe('what the servers ask', () => {
+  const ask = defineTool({
+    name: 'ask',
+    sideEffect: 'read_only',
+    input: z.object({ what: z.enum(['elicit', 'sample', 'roots']) }),
+    execute: async ({ what }, { client }) => {
+      if (what === 'roots') return (await client!.roots())[0]!.uri
+      if (what === 'sample') return (await client!.sample({ messages: [], maxTokens: 9 }))['model'] as string
+      const { content } = await client!.elicit(`Which tea? (${SECRET})`, {
+        type: 'object',
+        properties: { tea: { type: 'string' } },
+      })
+      return (content as { readonly tea: string }).tea
+    },
+  })
+  const script = (what: string): string => `import { ask } from "host/shop"\nreturn ask({what: "${what}"})`
+
+  async function openClient(capabilities: object): Promise<Client> {
+    const server = await serveHttp(toMcpServer(createRegistry([ask])), { name: 'shop', version: '1' })
+    open.push(() => server.close())
+    const gateway = makeGateway({ secrets: { NOTES: SECRET }, servers: { shop: { url: server.url } } })
+    const [here, there] = InMemoryTransport.createLinkedPair()
+    await new McpServerConnection(gateway.open(), GATEWAY_IDENTITY, there).start()
+    const client = new Client({ name: 't', version: '1' }, { capabilities })
+    if ('elicitation' in capabilities)
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
+        action: 'accept',
+        content: { tea: params.message.includes(SECRET) ? 'told' : params.message },
+      }))
+    if ('roots' in capabilities) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///work' }] }))
+    if ('sampling' in capabilities)
+      client.setRequestHandler(CreateMessageRequestSchema, () => ({
+        role: 'assistant',
+        model: 'of the client',
+        content: { type: 'text', text: 'tea' },
+      }))
+    await client.connect(here)
+    open.push(() => client.close())
+    return client
+  }
+
+  test('goes to a client that answers it, with the name of the server and without secrets', async () => {
+    const client = await openClient({ elicitation: {}, roots: {}, sampling: {} })
+    await client.listPrompts() // connects the server before any tool is called
+    expect(await run(client, script('elicit'))).toMatchObject({ value: expect.stringMatching(/^shop: Which tea\? \(/) as string })
+    expect(JSON.stringify(await run(client, script('elicit')))).not.toContain(SECRET)
+    expect(await run(client, script('roots'))).toMatchObject({ value: 'file:///work' })
+    expect(await run(client, script('sample'))).toMatchObject({ value: 'of the client' })
+  })
+
+  test.each(['elicit', 'roots', 'sample'])('%s is refused where the client does not answer it', async (what) => {
+    expect(await run(await openClient({}), script(what))).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/elicitation|roots|sampling/) as string,
+    })
+  })
+})
+
+describe('an OpenAPI document in YAML', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bridle-openapi-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  async function describeTools(text: string): Promise<string> {
+    writeFileSync(join(folder, 'api.yaml'), text)
+    const warnings: string[] = []
+    const gateway = makeGateway(
+      { openapi: { shop: { document: 'api.yaml', base_url: 'https://shop.test' } } },
+      { cwd: folder, onWarning: (message) => warnings.push(message) },
+    )
+    const client = await connect(gateway)
+    const found = await call(client, 'search_tools', { query: 'article' })
+    return `${JSON.stringify(found)} ${warnings.join(' ')}`
+  }
+
+  test('has the tools of its JSON', async () => {
+    // Keys such as 200 are numbers there.
+    expect(await describeTools(stringify(API))).toContain('shop.getArticle(')
+  })
+
+  test.each([
+    ['openapi: [3', 'is no YAML'],
+    ['{"openapi": ', 'is no JSON'],
+    ['swagger: "2.0"', 'is no OpenAPI document of version 3'],
+    // A document that would be a billion entries is refused before it is one.
+    [
+      `a0: &a0 [x]\n${Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}, *a${at}, *a${at}]\n`).join('')}openapi: 3.0.0`,
+      'alias',
+    ],
+  ])('%s: %s', async (text, problem) => {
+    expect((await describeTools(text)).toLowerCase()).toContain(problem.toLowerCase())
+  })
 })
 
 describe('over fetch', () => {

@@ -28,8 +28,10 @@ import type { GatewayConfig } from './config.js'
 import { Decisions } from './decisions.js'
 import { ToolLock } from './lock.js'
 import type { GatewayOptions, ToolChange } from './options.js'
+import { ClientQuestions } from './questions.js'
 import { renderCalls } from './script-lines.js'
 import { ServersBehind } from './servers.js'
+import type { HandedOn, Offer } from './servers.js'
 
 /** Fuel of one script; a script that waits for servers needs little. */
 const FUEL = 50_000_000
@@ -82,6 +84,7 @@ export class GatewaySession implements McpBackend {
   private readonly ledger: ClientLedger
   private readonly onClose: () => void
   private readonly behind: ServersBehind
+  private readonly questions: ClientQuestions
   private readonly backend: HostBackend
   private readonly listeners = new Set<(name: ListName) => void>()
   private readonly asked = new Set<string>()
@@ -91,10 +94,12 @@ export class GatewaySession implements McpBackend {
     this.gateway = gateway
     this.ledger = ledger
     this.onClose = onClose
-    this.behind = new ServersBehind(gateway.config, gateway.lock, gateway.options, (name) => {
+    this.questions = new ClientQuestions((data) => this.hide(data))
+    const onChange = (name: 'tools' | HandedOn): void => {
       // The four tools stay the same whatever tools the servers have.
       if (name !== 'tools') for (const listener of this.listeners) listener(name)
-    })
+    }
+    this.behind = new ServersBehind(gateway.config, gateway.lock, gateway.options, onChange, this.questions)
     this.backend = toMcpServer(this.makeTools())
   }
 
@@ -114,26 +119,29 @@ export class GatewaySession implements McpBackend {
     return () => this.listeners.delete(listener)
   }
 
-  async list(name: ListName): Promise<readonly JsonObject[]> {
+  async list(name: ListName, scope?: RequestScope): Promise<readonly JsonObject[]> {
     if (name === 'tools') return this.backend.list(name)
-    const offers = await this.behind.list(name, NEVER)
+    const list = (): Promise<readonly Offer[]> => this.behind.list(name, scope?.signal ?? NEVER)
+    const offers = await (scope === undefined ? list() : this.questions.during(scope, list))
     // A prompt is called by its name, which two servers may have; a resource by its address.
     return offers.map(({ server, item }) => this.hide({ ...item, name: `${server}.${String(item['name'] ?? '')}` }))
   }
 
   callTool(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
-    return this.backend.callTool(name, params, scope)
+    return this.questions.during(scope, () => this.backend.callTool(name, params, scope))
   }
 
-  async readResource(uri: string, { signal }: RequestScope): Promise<JsonObject> {
-    return this.hide(await this.behind.readResource(uri, signal))
+  async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
+    return this.hide(await this.questions.during(scope, () => this.behind.readResource(uri, scope.signal)))
   }
 
-  async getPrompt(name: string, params: JsonObject, { signal }: RequestScope): Promise<JsonObject> {
+  async getPrompt(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
     const dot = name.indexOf('.')
     if (dot < 0) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}; its name begins with that of its server`)
     const args = isObject(params['arguments']) ? params['arguments'] : {}
-    return this.hide(await this.behind.getPrompt(name.slice(0, dot), name.slice(dot + 1), args as Plain, signal))
+    const get = (): Promise<JsonObject> =>
+      this.behind.getPrompt(name.slice(0, dot), name.slice(dot + 1), args as Plain, scope.signal)
+    return this.hide(await this.questions.during(scope, get))
   }
 
   private hide(data: JsonObject): JsonObject {

@@ -23,6 +23,7 @@ const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const
 const READING: ReadonlySet<string> = new Set(['get', 'head'])
 const MOST_BYTES = 4 << 20
 const MOST_OPERATIONS = 2_000
+const MOST_ALIASES = 100
 const MOST_REDIRECTS = 5
 const TIMEOUT_MS = 60_000
 /** Schemas that contain themselves are cut off here. */
@@ -32,13 +33,7 @@ const isRecord = (value: unknown): value is JsonRecord => typeof value === 'obje
 
 /** Rejects for a document that cannot be read or is none; an operation that cannot be a tool is left out with a warning. */
 export async function loadApiTools(name: string, api: GatewayApi, options: ApiOptions): Promise<readonly Tool[]> {
-  const text = await readDocument(api, options)
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch (cause) {
-    throw new Error(`${api.document} is no JSON: ${describeCause(cause)}`, { cause })
-  }
+  const document = await parseDocument(api.document, await readDocument(api, options))
   if (!isRecord(document) || typeof document['openapi'] !== 'string' || !document['openapi'].startsWith('3.'))
     throw new Error(`${api.document} is no OpenAPI document of version 3`)
   const base = findBase(api, document)
@@ -57,6 +52,19 @@ export async function loadApiTools(name: string, api: GatewayApi, options: ApiOp
     }
   }
   return tools
+}
+
+/** JSON or YAML, as the text says: the types that servers name for YAML differ, and many name none. */
+async function parseDocument(name: string, text: string): Promise<unknown> {
+  const isJson = text.trimStart().startsWith('{')
+  try {
+    if (isJson) return JSON.parse(text) as unknown
+    const { parse } = await import('yaml')
+    // Aliases that would make a small document a large value are refused by the library (maxAliasCount).
+    return parse(text, { maxAliasCount: MOST_ALIASES, prettyErrors: true, logLevel: 'error' }) as unknown
+  } catch (cause) {
+    throw new Error(`${name} is no ${isJson ? 'JSON' : 'YAML'}: ${describeCause(cause)}`, { cause })
+  }
 }
 
 async function readDocument({ document, headers = {} }: GatewayApi, options: ApiOptions): Promise<string> {

@@ -14,6 +14,7 @@ import { makeServerTool, readListedTools } from '../mcp/tools.js'
 import type { GatewayApi, GatewayServer } from './config.js'
 import { loadApiTools } from './openapi.js'
 import type { ToolLock } from './lock.js'
+import type { ClientQuestions } from './questions.js'
 import type { GatewayOptions, ToolChange } from './options.js'
 
 /** Lists of the protocol that are handed on, with the key that they are under. */
@@ -51,6 +52,7 @@ export class ServersBehind {
     lock: ToolLock | null,
     options: GatewayOptions,
     onChange: (name: 'tools' | HandedOn) => void,
+    questions: ClientQuestions,
   ) {
     this.servers = config.servers
     this.apis = config.apis
@@ -61,6 +63,7 @@ export class ServersBehind {
     this.connections = new McpConnections({
       // Which tools scripts see is said by patterns here, which a connection does not know.
       servers: Object.fromEntries(Object.entries(config.servers).map(([name, { tools: _tools, ...server }]) => [name, server])),
+      handlers: (server) => questions.makeHandlers(server),
       ...(fetch === undefined ? {} : { fetch }),
       ...(cwd === undefined ? {} : { cwd }),
       ...(onWarning === undefined ? {} : { onWarning }),

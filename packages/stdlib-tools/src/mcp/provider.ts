@@ -35,8 +35,13 @@ export interface McpOptions {
   readonly env?: 'safe' | 'inherit' | { readonly [name: string]: string }
   /** What becomes of a server's standard error; `ignore` by default. */
   readonly stderr?: 'inherit' | 'ignore'
-  /** Answers to requests that servers make: `sampling/createMessage`, `elicitation/create`, `roots/list`. */
-  readonly handlers?: { readonly [method: string]: McpServerRequestHandler }
+  /**
+   * Answers to requests that servers make: `sampling/createMessage`, `elicitation/create`, `roots/list`. A function gives those for one
+   * server, when it is connected.
+   */
+  readonly handlers?:
+    | { readonly [method: string]: McpServerRequestHandler }
+    | ((server: string) => { readonly [method: string]: McpServerRequestHandler })
   /** Hears how far calls of scripts are; servers are asked to tell it only when there is a listener. */
   readonly onProgress?: (event: McpProgress & { readonly server: string; readonly method: string }) => void
   /** Hears what servers say unasked: list changes, log messages, updated resources. */
@@ -422,7 +427,7 @@ export class McpConnections implements Provider {
           declared?.timeoutMs ??
           options.timeoutMs ??
           DEFAULT_TIMEOUT_MS,
-        handlers: options.handlers ?? {},
+        handlers: typeof options.handlers === 'function' ? options.handlers(name) : (options.handlers ?? {}),
         fetch: options.fetch,
         limits: options.limits,
         onWarning: options.onWarning,

@@ -29,13 +29,13 @@ export class ServedMethods {
     const { completions = false } = backend.features?.() ?? {}
     switch (method) {
       case 'tools/list':
-        return this.makePage('tools', await backend.list('tools'), params)
+        return this.makePage('tools', await backend.list('tools', scope), params)
       case 'resources/list':
-        return this.makePage('resources', await this.listResources(), params)
+        return this.makePage('resources', await this.listResources(scope), params)
       case 'resources/templates/list':
-        return this.makePage('resourceTemplates', await backend.list('resourceTemplates'), params)
+        return this.makePage('resourceTemplates', await backend.list('resourceTemplates', scope), params)
       case 'prompts/list':
-        return this.makePage('prompts', await backend.list('prompts'), params)
+        return this.makePage('prompts', await backend.list('prompts', scope), params)
       case 'tools/call':
         return backend.callTool(readText(params['name']), withExactArguments(params), scope)
       case 'resources/read':
@@ -71,8 +71,8 @@ export class ServedMethods {
     }
   }
 
-  async listResources(): Promise<readonly JsonObject[]> {
-    const own = await this.backend.list('resources')
+  async listResources(scope?: RequestScope): Promise<readonly JsonObject[]> {
+    const own = await this.backend.list('resources', scope)
     if (this.identity.card === undefined) return own
     return [
       {

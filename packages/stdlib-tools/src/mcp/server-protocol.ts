@@ -76,7 +76,8 @@ export interface McpBackend {
    * `exported` functions answer nothing before the handshake.
    */
   readonly kind: 'registered' | 'exported' | 'host'
-  readonly list: (name: ListName) => readonly JsonObject[] | Promise<readonly JsonObject[]>
+  /** Without a scope where the list is not what was asked for. */
+  readonly list: (name: ListName, scope?: RequestScope) => readonly JsonObject[] | Promise<readonly JsonObject[]>
   readonly callTool: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
   /** Whether calls of the tool are tasks, for clients that take part in tasks or for no others; absent when none ever is. */
   readonly getTaskSupport?: (tool: string) => TaskSupport | null
