@@ -1,13 +1,14 @@
 // `npm run interop`: MCP programs of others as peers of ours, at the versions that are installed: servers that our client uses from a script, and
-// clients that use `bridle serve mcp server.harn`. What each feature gave goes into the table of docs/tools/interop.md. Python programs need
+// clients that use `bridle serve mcp server.harn` and a gateway. What each feature gave goes into the table of docs/tools/interop.md. Python programs need
 // `mcp` and `fastmcp` of PyPI; a Python that has them is named by BRIDLE_PYTHON (`python3` by default), and without one they are left out.
 
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
@@ -184,7 +185,14 @@ const WANTED: { readonly [feature: string]: unknown } = {
   changes: 'tools',
 }
 
-function tryClient(program: string, version: string, how: string, file: string, args: readonly string[]): void {
+function tryClient(
+  program: string,
+  version: string,
+  how: string,
+  file: string,
+  args: readonly string[],
+  features = WANTED,
+): void {
   const ended = spawnSync(python, [join(here, file), ...args], { encoding: 'utf8', timeout: 90_000 })
   const said = ended.stdout.trim().split('\n').at(-1) ?? ''
   let seen: { readonly [feature: string]: unknown }
@@ -193,7 +201,7 @@ function tryClient(program: string, version: string, how: string, file: string, 
   } catch {
     return note(program, version, how, ended.stderr.trim().split('\n').at(-1) ?? 'no answer', 'an answer')
   }
-  for (const [feature, wanted] of Object.entries(WANTED))
+  for (const [feature, wanted] of Object.entries(features))
     if (feature in seen) note(program, version, `${how}, ${String(seen['revision'])}: ${feature}`, seen[feature], wanted)
 }
 
@@ -209,6 +217,66 @@ async function tryPythonClient(program: string, version: string, file: string): 
     for (const mode of ['auto', 'legacy']) tryClient(program, version, 'client, streamable HTTP', file, [url, mode])
   } finally {
     await stop(child)
+  }
+}
+
+// ---------------------------------------------------------------------------------------- clients of others, at a gateway
+
+const GATEWAY_WANTED: { readonly [feature: string]: unknown } = {
+  'four tools': ['describe_tools', 'resume_script', 'run_script', 'search_tools'],
+  search: true,
+  'one script, three servers': 'The sum of 2 and 3 is 5.',
+  'approvals by forms': [true, true],
+}
+
+/** The program of a reference server, with its arguments. */
+function findServer(name: string, ...args: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
+  const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`)
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { [name: string]: string } }
+  return { command: process.execPath, args: [join(dirname(manifest), Object.values(bin)[0]!), ...args] }
+}
+
+/** In front of server-everything, -filesystem and -memory; writing is approved by forms. */
+async function tryGatewayClient(program: string, version: string, library: string): Promise<void> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-gateway-')))
+  const config = join(folder, 'gateway.json')
+  const servers = {
+    everything: findServer('server-everything', 'stdio'),
+    files: findServer('server-filesystem', folder),
+    memory: { ...findServer('server-memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } },
+  }
+  const approve = { tools: ['files.write_file', 'memory.create_entities'] }
+  writeFileSync(config, JSON.stringify({ mcpServers: servers, approve }))
+  const script = `import { write_file } from "host/files"
+import { create_entities } from "host/memory"
+import { get_sum } from "host/everything"
+let sum = get_sum({a: 2, b: 3})
+write_file({path: ${JSON.stringify(join(folder, 'out.txt'))}, content: sum})
+create_entities({entities: [{name: "Ada", entityType: "person", observations: []}]})
+return sum`
+  const gateway = [bridle, 'gateway', config]
+  const attempt = (how: string, url: string, mode: string): void =>
+    tryClient(
+      program,
+      version,
+      how,
+      'gateway_client.py',
+      [library, url, mode, script, process.execPath, ...gateway],
+      GATEWAY_WANTED,
+    )
+  try {
+    for (const mode of ['auto', 'legacy']) attempt('client of a gateway, stdio', '-', mode)
+    const port = await findPort()
+    const url = `http://127.0.0.1:${port}/mcp`
+    const http = ['--transport', 'http', '--bind', `127.0.0.1:${port}`]
+    const child = await startListener(process.execPath, [...gateway, ...http], url)
+    try {
+      for (const mode of ['auto', 'legacy']) attempt('client of a gateway, streamable HTTP', url, mode)
+    } finally {
+      await stop(child)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -247,6 +315,7 @@ for (const [program, file] of [
   const label = `${program} (Python)`
   await tryPythonServer(label, version, `${file}_server.py`, [program === 'mcp' ? 'streamable-http' : 'http', 'sse'])
   await tryPythonClient(label, version, `${file}_client.py`)
+  await tryGatewayClient(label, version, file)
 }
 const failed = rows.filter(({ result }) => result !== 'works').length
 if (rows.some(({ program }) => program.endsWith('(Python)'))) writePage()

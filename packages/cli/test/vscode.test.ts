@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { KEYWORDS } from '@bridle/parser'
 import { expect, test } from 'vitest'
+import { listVsixFiles } from '../../../scripts/build-vsix.js'
 
 interface Rule {
   readonly match?: string
@@ -37,4 +38,27 @@ test('patterns compile, and what they include is there', () => {
     }
     if (include !== undefined) expect(grammar.repository, include).toHaveProperty(include.slice(1))
   }
+})
+
+test('the archive has few files, the licence, and every file that it names', () => {
+  const files = listVsixFiles('code')
+  expect(Object.keys(files)).toHaveLength(8)
+  expect(files['extension/LICENSE.txt']).toContain('MIT')
+  const manifest = JSON.parse(files['extension/package.json']!) as {
+    readonly main: string
+    readonly license: string
+    readonly contributes: {
+      readonly languages: readonly { readonly configuration: string }[]
+      readonly grammars: readonly { readonly path: string }[]
+    }
+  }
+  expect(manifest).toMatchObject({ license: 'MIT', publisher: 'bridle' })
+  expect(manifest).not.toHaveProperty('dependencies')
+  const named = [
+    manifest.main,
+    ...manifest.contributes.languages.map(({ configuration }) => configuration),
+    ...manifest.contributes.grammars.map((each) => each.path),
+  ].map((path) => path.replace('./', 'extension/'))
+  const assets = [...files['extension.vsixmanifest']!.matchAll(/Path="([^"]+)"/g)].map((match) => match[1]!)
+  for (const path of [...named, ...assets]) expect(Object.keys(files)).toContain(path)
 })
