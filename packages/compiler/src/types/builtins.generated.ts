@@ -1023,54 +1023,55 @@ const KEYS_5 = '* default_shell_mode:string deny_patterns:list<string> require_a
 const KEYS_6 = 'min_occurrences:int owner:string'
 const KEYS_7 = '* domain:string expires:string httpOnly:bool http_only:bool maxAge:int max_age:int path:string sameSite:string same_site:string secure:bool'
 const KEYS_8 = 'delimiter:string headers:bool'
-const KEYS_9 = '* allow:list default:string deny:list'
-const KEYS_10 = 'enabled:bool log_path:string path:string'
-const KEYS_11 = 'base:string follow_symlinks:bool'
-const KEYS_12 = 'agent:string kinds:list<string> limit:int since:string until:string'
-const KEYS_13 = 'auth:string|dict backoff:int body:string|bytes connect_timeout_ms:int|duration decompress:bool follow_redirects:bool headers:dict max_redirects:int multipart:list<dict> proxy:string|{url:string,no_proxy:string} proxy_auth:{user:string,pass:string} query:dict read_timeout_ms:int|duration respect_retry_after:bool retries:int retry:{max:int,backoff_ms:int} retry_methods:list<string> retry_on:list<int> session:string timeout:int|duration timeout_ms:int|duration tls:dict total_timeout_ms:int|duration'
-const KEYS_14 = 'auth:string|dict backoff:int body:string|bytes connect_timeout_ms:int|duration decompress:bool follow_redirects:bool headers:dict max_redirects:int method:string multipart:list<dict> proxy:string|{url:string,no_proxy:string} proxy_auth:{user:string,pass:string} query:dict read_timeout_ms:int|duration respect_retry_after:bool retries:int retry:{max:int,backoff_ms:int} retry_methods:list<string> retry_on:list<int> session:string timeout:int|duration timeout_ms:int|duration tls:dict total_timeout_ms:int|duration'
-const KEYS_15 = 'include_sensitive:bool redact_sensitive:bool'
-const KEYS_16 = 'headers:dict status:int'
-const KEYS_17 = 'max_body_bytes:int ready:bool retain_raw_body:bool'
-const KEYS_18 = 'max_body_bytes:int retain_raw_body:bool'
-const KEYS_19 = 'hsts:bool hsts_include_subdomains:bool hsts_max_age_seconds:int hsts_preload:bool'
-const KEYS_20 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
-const KEYS_21 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string repair:bool|dict response_format:string|string|string retries:int route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
-const KEYS_22 = '* api_key:string model:string warm:bool'
-const KEYS_23 = '* text:string'
-const KEYS_24 = 'provider:string'
-const KEYS_25 = 'rpm:int'
-const KEYS_26 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool deltas:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
-const KEYS_27 = 'arguments:list<dict> complete:dict description:string handler:closure name:string title:string'
-const KEYS_28 = 'blob:bytes|string description:string mime_type:string name:string subscribe:bool text:string title:string uri:string'
-const KEYS_29 = 'complete:dict description:string handler:closure mime_type:string name:string title:string uri_template:string'
-const KEYS_30 = '* condition:closure poll_interval:duration|int source timeout:duration|int'
-const KEYS_31 = 'boundary:string'
-const KEYS_32 = 'max_field_bytes:int max_fields:int max_total_bytes:int'
-const KEYS_33 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
-const KEYS_34 = 'deny max_output:int pattern:string'
-const KEYS_35 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
-const KEYS_36 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
-const KEYS_37 = '* kid:string'
-const KEYS_38 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
-const KEYS_39 = '* max_events:int max_message_bytes:int'
-const KEYS_40 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
-const KEYS_41 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
-const KEYS_42 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
-const KEYS_43 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
-const KEYS_44 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
-const KEYS_45 = '* keep_last:int prompt:string'
-const KEYS_46 = '* skew_seconds:int'
-const KEYS_47 = 'by:string reason:string'
-const KEYS_48 = 'by:string'
-const KEYS_49 = 'by:string id:string metadata:dict'
-const KEYS_50 = 'timeout:duration|int wait_id:string'
-const KEYS_51 = 'follow_symlinks:bool max_depth:int'
-const KEYS_52 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
-const KEYS_53 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
-const KEYS_54 = 'base64:bool code:int reason:string type:string|string|string|string|string'
-const KEYS_55 = '* path:string'
-const KEYS_56 = 'backoff_ms:int max_retries:int'
+const KEYS_9 = '* event_queue_capacity:int name:string options:dict persist_path:string prompt:string queue_capacity:int session_id:string state_dir:string system:string task:string'
+const KEYS_10 = '* allow:list default:string deny:list'
+const KEYS_11 = 'enabled:bool log_path:string path:string'
+const KEYS_12 = 'base:string follow_symlinks:bool'
+const KEYS_13 = 'agent:string kinds:list<string> limit:int since:string until:string'
+const KEYS_14 = 'auth:string|dict backoff:int body:string|bytes connect_timeout_ms:int|duration decompress:bool follow_redirects:bool headers:dict max_redirects:int multipart:list<dict> proxy:string|{url:string,no_proxy:string} proxy_auth:{user:string,pass:string} query:dict read_timeout_ms:int|duration respect_retry_after:bool retries:int retry:{max:int,backoff_ms:int} retry_methods:list<string> retry_on:list<int> session:string timeout:int|duration timeout_ms:int|duration tls:dict total_timeout_ms:int|duration'
+const KEYS_15 = 'auth:string|dict backoff:int body:string|bytes connect_timeout_ms:int|duration decompress:bool follow_redirects:bool headers:dict max_redirects:int method:string multipart:list<dict> proxy:string|{url:string,no_proxy:string} proxy_auth:{user:string,pass:string} query:dict read_timeout_ms:int|duration respect_retry_after:bool retries:int retry:{max:int,backoff_ms:int} retry_methods:list<string> retry_on:list<int> session:string timeout:int|duration timeout_ms:int|duration tls:dict total_timeout_ms:int|duration'
+const KEYS_16 = 'include_sensitive:bool redact_sensitive:bool'
+const KEYS_17 = 'headers:dict status:int'
+const KEYS_18 = 'max_body_bytes:int ready:bool retain_raw_body:bool'
+const KEYS_19 = 'max_body_bytes:int retain_raw_body:bool'
+const KEYS_20 = 'hsts:bool hsts_include_subdomains:bool hsts_max_age_seconds:int hsts_preload:bool'
+const KEYS_21 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_22 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string repair:bool|dict response_format:string|string|string retries:int route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_23 = '* api_key:string model:string warm:bool'
+const KEYS_24 = '* text:string'
+const KEYS_25 = 'provider:string'
+const KEYS_26 = 'rpm:int'
+const KEYS_27 = '*:dict anthropic_beta_features:list<string> audio:bool budget:dict cache:bool deltas:bool fallback_chain:list frequency_penalty:float idle_timeout:int|duration interleaved_thinking:bool json_schema:dict llm_backoff_ms:int llm_retries:int max_cost_usd:float max_input_tokens:int max_output_tokens:int max_tokens:int messages:list<dict> model:string model_tier:string on_delta:closure output_format:string|{kind:string,schema:dict,strict:bool} output_schema:Schema<T> output_validation:string|string|string pdf:bool prefill:string presence_penalty:float provider:string reasoning_effort:string|string|string response_format:string|string|string route_policy:string|dict schema:dict schema_retries:int schema_retry_nudge:bool|string seed:int session_id:string stop:list<string> stream:bool structural_experiment:string|dict|closure temperature:float thinking:bool|string|dict timeout:int|duration tool_choice:string|dict tool_format:string|string|string tool_search:bool|string|dict tools:dict|list top_k:int top_p:float total_budget_usd:float vision:bool'
+const KEYS_28 = 'arguments:list<dict> complete:dict description:string handler:closure name:string title:string'
+const KEYS_29 = 'blob:bytes|string description:string mime_type:string name:string subscribe:bool text:string title:string uri:string'
+const KEYS_30 = 'complete:dict description:string handler:closure mime_type:string name:string title:string uri_template:string'
+const KEYS_31 = '* condition:closure poll_interval:duration|int source timeout:duration|int'
+const KEYS_32 = 'boundary:string'
+const KEYS_33 = 'max_field_bytes:int max_fields:int max_total_bytes:int'
+const KEYS_34 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
+const KEYS_35 = 'deny max_output:int pattern:string'
+const KEYS_36 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
+const KEYS_37 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
+const KEYS_38 = '* kid:string'
+const KEYS_39 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
+const KEYS_40 = '* max_events:int max_message_bytes:int'
+const KEYS_41 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
+const KEYS_42 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
+const KEYS_43 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
+const KEYS_44 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
+const KEYS_45 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
+const KEYS_46 = '* keep_last:int prompt:string'
+const KEYS_47 = '* skew_seconds:int'
+const KEYS_48 = 'by:string reason:string'
+const KEYS_49 = 'by:string'
+const KEYS_50 = 'by:string id:string metadata:dict'
+const KEYS_51 = 'timeout:duration|int wait_id:string'
+const KEYS_52 = 'follow_symlinks:bool max_depth:int'
+const KEYS_53 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
+const KEYS_54 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
+const KEYS_55 = 'base64:bool code:int reason:string type:string|string|string|string|string'
+const KEYS_56 = '* path:string'
+const KEYS_57 = 'backoff_ms:int max_retries:int'
 
 /** Keys of options, `key` or `key:type`, separated by spaces, by builtin and number of the parameter. */
 export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number, keys: string])[]> = new Map([
@@ -1086,86 +1087,87 @@ export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number,
   ['cookie_serialize', [[2, KEYS_7]]],
   ['csv_parse', [[1, KEYS_8]]],
   ['csv_stringify', [[1, KEYS_8]]],
-  ['egress_policy', [[0, KEYS_9]]],
-  ['friction_record', [[1, KEYS_10]]],
-  ['glob', [[1, KEYS_11], [2, KEYS_11]]],
-  ['hitl_pending', [[0, KEYS_12]]],
-  ['http_delete', [[1, KEYS_13]]],
-  ['http_download', [[2, KEYS_14]]],
-  ['http_get', [[1, KEYS_13]]],
-  ['http_mock_calls', [[0, KEYS_15]]],
-  ['http_patch', [[1, KEYS_13], [2, KEYS_13]]],
-  ['http_post', [[1, KEYS_13], [2, KEYS_13]]],
-  ['http_put', [[1, KEYS_13], [2, KEYS_13]]],
-  ['http_request', [[2, KEYS_13]]],
-  ['http_response_bytes', [[1, KEYS_16]]],
-  ['http_response_json', [[1, KEYS_16]]],
-  ['http_response_text', [[1, KEYS_16]]],
-  ['http_server', [[0, KEYS_17]]],
-  ['http_server_route', [[4, KEYS_18]]],
+  ['daemon_spawn', [[0, KEYS_9]]],
+  ['egress_policy', [[0, KEYS_10]]],
+  ['friction_record', [[1, KEYS_11]]],
+  ['glob', [[1, KEYS_12], [2, KEYS_12]]],
+  ['hitl_pending', [[0, KEYS_13]]],
+  ['http_delete', [[1, KEYS_14]]],
+  ['http_download', [[2, KEYS_15]]],
+  ['http_get', [[1, KEYS_14]]],
+  ['http_mock_calls', [[0, KEYS_16]]],
+  ['http_patch', [[1, KEYS_14], [2, KEYS_14]]],
+  ['http_post', [[1, KEYS_14], [2, KEYS_14]]],
+  ['http_put', [[1, KEYS_14], [2, KEYS_14]]],
+  ['http_request', [[2, KEYS_14]]],
+  ['http_response_bytes', [[1, KEYS_17]]],
+  ['http_response_json', [[1, KEYS_17]]],
+  ['http_response_text', [[1, KEYS_17]]],
+  ['http_server', [[0, KEYS_18]]],
+  ['http_server_route', [[4, KEYS_19]]],
   ['http_server_security_headers', [[0, KEYS_0]]],
-  ['http_server_tls_edge', [[0, KEYS_19]]],
-  ['http_session', [[0, KEYS_13]]],
-  ['http_session_request', [[3, KEYS_13]]],
-  ['http_stream_open', [[1, KEYS_14]]],
-  ['llm_call', [[2, KEYS_20]]],
-  ['llm_call_safe', [[2, KEYS_20]]],
-  ['llm_call_structured', [[2, KEYS_21]]],
-  ['llm_call_structured_result', [[2, KEYS_21]]],
-  ['llm_call_structured_safe', [[2, KEYS_21]]],
-  ['llm_completion', [[3, KEYS_20]]],
-  ['llm_healthcheck', [[1, KEYS_22]]],
-  ['llm_mock', [[0, KEYS_23]]],
-  ['llm_pick_model', [[1, KEYS_24]]],
-  ['llm_rate_limit', [[1, KEYS_25]]],
-  ['llm_stream', [[2, KEYS_26]]],
+  ['http_server_tls_edge', [[0, KEYS_20]]],
+  ['http_session', [[0, KEYS_14]]],
+  ['http_session_request', [[3, KEYS_14]]],
+  ['http_stream_open', [[1, KEYS_15]]],
+  ['llm_call', [[2, KEYS_21]]],
+  ['llm_call_safe', [[2, KEYS_21]]],
+  ['llm_call_structured', [[2, KEYS_22]]],
+  ['llm_call_structured_result', [[2, KEYS_22]]],
+  ['llm_call_structured_safe', [[2, KEYS_22]]],
+  ['llm_completion', [[3, KEYS_21]]],
+  ['llm_healthcheck', [[1, KEYS_23]]],
+  ['llm_mock', [[0, KEYS_24]]],
+  ['llm_pick_model', [[1, KEYS_25]]],
+  ['llm_rate_limit', [[1, KEYS_26]]],
+  ['llm_stream', [[2, KEYS_27]]],
   ['load_skill', [[1, KEYS_0]]],
-  ['mcp_prompt', [[0, KEYS_27]]],
-  ['mcp_resource', [[0, KEYS_28]]],
-  ['mcp_resource_template', [[0, KEYS_29]]],
-  ['monitor_wait_for_native', [[0, KEYS_30]]],
-  ['multipart_form_data', [[1, KEYS_31]]],
-  ['multipart_parse', [[2, KEYS_32]]],
+  ['mcp_prompt', [[0, KEYS_28]]],
+  ['mcp_resource', [[0, KEYS_29]]],
+  ['mcp_resource_template', [[0, KEYS_30]]],
+  ['monitor_wait_for_native', [[0, KEYS_31]]],
+  ['multipart_form_data', [[1, KEYS_32]]],
+  ['multipart_parse', [[2, KEYS_33]]],
   ['pg_connect', [[1, KEYS_0]]],
   ['pg_pool', [[1, KEYS_0]]],
   ['pg_transaction', [[2, KEYS_0]]],
-  ['project_scan_native', [[1, KEYS_33]]],
-  ['project_scan_tree_native', [[1, KEYS_33]]],
-  ['project_walk_tree_native', [[1, KEYS_33]]],
+  ['project_scan_native', [[1, KEYS_34]]],
+  ['project_scan_tree_native', [[1, KEYS_34]]],
+  ['project_walk_tree_native', [[1, KEYS_34]]],
   ['provider_register', [[1, KEYS_0]]],
-  ['register_tool_hook', [[0, KEYS_34]]],
-  ['request_approval', [[1, KEYS_35]]],
-  ['scan_directory', [[2, KEYS_36]]],
+  ['register_tool_hook', [[0, KEYS_35]]],
+  ['request_approval', [[1, KEYS_36]]],
+  ['scan_directory', [[2, KEYS_37]]],
   ['session_cookie', [[3, KEYS_7]]],
   ['shared_scope_id', [[1, KEYS_0]]],
-  ['signed_url', [[4, KEYS_37]]],
+  ['signed_url', [[4, KEYS_38]]],
   ['skill_define', [[2, KEYS_0]]],
-  ['spawn_agent', [[0, KEYS_38]]],
-  ['sse_connect', [[2, KEYS_39]]],
+  ['spawn_agent', [[0, KEYS_39]]],
+  ['sse_connect', [[2, KEYS_40]]],
   ['sse_event', [[1, KEYS_0]]],
-  ['sse_server_response', [[0, KEYS_40]]],
+  ['sse_server_response', [[0, KEYS_41]]],
   ['sse_server_send', [[2, KEYS_0]]],
-  ['sub_agent_run', [[1, KEYS_41]]],
-  ['tool_define', [[3, KEYS_42]]],
+  ['sub_agent_run', [[1, KEYS_42]]],
+  ['tool_define', [[3, KEYS_43]]],
   ['tool_surface_validate', [[1, KEYS_0]]],
   ['tool_synthesize', [[0, KEYS_0]]],
-  ['transcript_auto_compact', [[1, KEYS_43]]],
-  ['transcript_compact', [[1, KEYS_44]]],
+  ['transcript_auto_compact', [[1, KEYS_44]]],
+  ['transcript_compact', [[1, KEYS_45]]],
   ['transcript_fork', [[1, KEYS_0]]],
   ['transcript_reset', [[0, KEYS_0]]],
-  ['transcript_summarize', [[1, KEYS_45]]],
+  ['transcript_summarize', [[1, KEYS_46]]],
   ['trigger_register', [[0, KEYS_0]]],
-  ['verify_signed_url', [[3, KEYS_46]]],
-  ['waitpoint_cancel', [[1, KEYS_47]]],
-  ['waitpoint_complete', [[1, KEYS_48]]],
-  ['waitpoint_create', [[0, KEYS_49]]],
-  ['waitpoint_wait', [[1, KEYS_50]]],
-  ['walk_dir', [[1, KEYS_51]]],
-  ['websocket_connect', [[1, KEYS_52]]],
-  ['websocket_route', [[2, KEYS_53]]],
-  ['websocket_send', [[2, KEYS_54]]],
-  ['websocket_server', [[1, KEYS_55]]],
-  ['with_rate_limit', [[2, KEYS_56]]],
+  ['verify_signed_url', [[3, KEYS_47]]],
+  ['waitpoint_cancel', [[1, KEYS_48]]],
+  ['waitpoint_complete', [[1, KEYS_49]]],
+  ['waitpoint_create', [[0, KEYS_50]]],
+  ['waitpoint_wait', [[1, KEYS_51]]],
+  ['walk_dir', [[1, KEYS_52]]],
+  ['websocket_connect', [[1, KEYS_53]]],
+  ['websocket_route', [[2, KEYS_54]]],
+  ['websocket_send', [[2, KEYS_55]]],
+  ['websocket_server', [[1, KEYS_56]]],
+  ['with_rate_limit', [[2, KEYS_57]]],
   ['workflow_execute', [[3, KEYS_0]]],
   ['workflow_graph', [[0, KEYS_0]]],
 ])

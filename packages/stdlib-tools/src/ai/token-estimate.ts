@@ -7,7 +7,7 @@ const isSpace = (code: number): boolean => code === 32 || code === 10
 const isMark = (code: number): boolean => code > 32 && code < 128 && !isLetter(code) && !isDigit(code)
 
 /** Letters of a word that are a token. */
-const LETTERS = 8
+const LETTERS = 6
 
 export function estimateTokens(text: string): number {
   let tokens = 0
@@ -21,6 +21,8 @@ export function estimateTokens(text: string): number {
     } else if (isDigit(code)) {
       while (end < text.length && isDigit(text.charCodeAt(end))) end++
       tokens += Math.ceil((end - at) / 3)
+      // The space in front of a number is a token of its own.
+      if (text.charCodeAt(at - 1) === 32) tokens++
     } else if (isSpace(code)) {
       // One space belongs to the word behind it.
       while (end < text.length && isSpace(text.charCodeAt(end))) end++

@@ -236,6 +236,21 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
     `,
   },
   workflow_execute: { options: '*: any -- limits, files, replay, what nodes leave open, lineage' },
+  daemon_spawn: {
+    config: `
+      task: string -- what the loop begins with; \`prompt\` is the same
+      prompt: string -- the same
+      persist_path: string -- the folder of the daemon; \`state_dir\` is the same
+      state_dir: string -- the same
+      name: string -- its name; the id without one
+      system: string -- system prompt
+      session_id: string -- session of the loop
+      event_queue_capacity: int = 1024 -- events that may wait; \`queue_capacity\` is the same
+      queue_capacity: int -- the same
+      options: dict -- options of agent_loop
+      *: any -- options of agent_loop
+    `,
+  },
   trigger_register: { config: '*: any -- id, kind, provider, handler, predicate, budget, retries, tier' },
   workflow_graph: { config: '*: any -- nodes, edges, entry, policies; or `act`, `verify` and `repair`' },
   tool_surface_validate: { options: '*: any -- rules of the check' },
