@@ -29,7 +29,7 @@ import {
   withoutNil,
 } from '../type.js'
 import { listKinds } from './kinds.js'
-import type { Decl, Names } from './names.js'
+import type { Decl, Names } from './scope.js'
 import { type ExactSignature, findBuiltin, findMethod, isExactShape } from './signatures.js'
 import type { StrictWorld } from './world.js'
 

@@ -24,75 +24,12 @@ import { listContents } from '../../contents.js'
 import { isReservedCallName } from '../builtins.js'
 import { patternNames } from '../exhaustive.js'
 import { TYPE_HABITS } from './facts.js'
+import { checkImports } from './imports.js'
+import { type Body, type Decl, type DeclKind, describeFixed, isDeclaredOnce, Lexical, listBound, type Names } from './scope.js'
 import { type Candidate, suggestName } from './suggest.js'
 import type { Fix } from '../context.js'
 import { replaceWord, type StrictWorld } from './world.js'
 import { ITEM_METHODS } from '../tools/calls.js'
-
-export type DeclKind =
-  | 'let'
-  | 'var'
-  | 'param'
-  | 'loop'
-  | 'pattern'
-  | 'catch'
-  | 'fn'
-  | 'tool'
-  | 'pipeline'
-  | 'type'
-  | 'import'
-  | 'other'
-
-export interface Decl {
-  readonly name: string
-  readonly kind: DeclKind
-  readonly span: Span
-  /** The value of a `let` or `var` that binds one name. */
-  readonly value: Expr | null
-  readonly type: TypeExpr | null
-  /** The statement that declares it, where that says more: functions, tools, loops. */
-  readonly stmt: Stmt | null
-  /** Of a parameter of a closure that a method calls with the items of a value: that value. */
-  readonly items: Expr | null
-  /** Of the receiver of a method: the name of its type. */
-  readonly owner: string | null
-  /** Depth of the function that it belongs to; 0 at the top level. */
-  readonly depth: number
-  /** Assignments to the name itself. */
-  readonly assigned: Extract<Stmt, { kind: 'Assign' }>[]
-  /** Whether a part of its value is assigned. */
-  isUpdated: boolean
-  /** Whether a condition looks at it. */
-  isTested: boolean
-  /** Reads of it, other than as the target of an assignment. */
-  reads: number
-}
-
-export interface Names {
-  /** What identifiers and callees mean. Names of the language and of imports have no entry. */
-  readonly targets: ReadonlyMap<object, Decl>
-}
-
-/** A body that has copies of the variables around it. */
-interface Body {
-  readonly depth: number
-  readonly assigned: Map<Decl, Span>
-  readonly read: Set<Decl>
-}
-
-class Lexical {
-  readonly parent: Lexical | null
-  readonly depth: number
-  readonly names = new Map<string, Decl>()
-  /** Variables that statements further down declare. */
-  later: Set<string> | null = null
-  types: Set<string> | null = null
-
-  constructor(parent: Lexical | null, depth: number) {
-    this.parent = parent
-    this.depth = depth
-  }
-}
 
 /** What is known of the parameters of a body, beside what is written. */
 interface Given {
@@ -154,56 +91,11 @@ class Resolver {
 
   run(): Names {
     const { items } = this.world.program
-    this.checkImports()
+    checkImports(this.world)
     this.hoist(items)
     // What runs at once comes first, so that functions know every variable of the file.
     for (const item of items) this.stmt(item)
     return { targets: this.targets }
-  }
-
-  // ---- imports ------------------------------------------------------------------------------------------------------
-
-  private checkImports(): void {
-    const { program, imports, report, budget, standardModules, root } = this.world
-    const { tools } = root
-    for (const item of program.items) {
-      if (item.kind !== 'ImportDecl' || item.pathSpan.end === 0) continue
-      const source = imports(item.path)
-      if (source === null) {
-        if (item.path.startsWith('std/')) this.reportModule(item.path, item.pathSpan, standardModules)
-        // Of a host whose tools are all known, its modules are.
-        else if (item.path.startsWith('host/') && tools?.types.isComplete === true)
-          this.reportModule(item.path, item.pathSpan, tools.types.modules)
-        continue
-      }
-      for (const name of item.names ?? []) {
-        const declared = source.types.get(name.text)
-        if (declared?.kind === 'StructDecl' || declared?.kind === 'EnumDecl') {
-          const what = declared.kind === 'StructDecl' ? 'struct' : 'enum'
-          report('N051', name.span, { name: name.text, path: item.path, what })
-        }
-        if (source.declared.has(name.text)) continue
-        const candidates = [...source.exports].map((each): Candidate => ({ name: each, distance: 0 }))
-        const suggestion = suggestName(name.text, candidates, budget)
-        report('N049', name.span, { name: name.text, path: item.path, suggestion }, replaceWord(name.span, suggestion))
-      }
-    }
-  }
-
-  /** `modules`: the names behind `std/` or `host/`. */
-  private reportModule(path: string, span: Span, modules: Iterable<string>): void {
-    const { budget, report, file } = this.world
-    const family = path.slice(0, path.indexOf('/') + 1)
-    const candidates = [...modules].map((name): Candidate => ({ name, distance: 0 }))
-    const name = suggestName(path.slice(family.length), candidates, budget)
-    const suggestion = name === null ? null : `${family}${name}`
-    const isQuoted = file.text[span.start] === '"'
-    report(
-      'N048',
-      span,
-      { path, suggestion },
-      replaceWord(span, suggestion === null || !isQuoted ? suggestion : `"${suggestion}"`),
-    )
   }
 
   // ---- scopes -------------------------------------------------------------------------------------------------------
@@ -237,7 +129,7 @@ class Resolver {
   ): void {
     if (name.text === '_') return
     const known = this.scope.names.get(name.text)
-    if (known !== undefined && isFixed(known.kind) && isFixed(kind) && known.stmt !== (more.stmt ?? null)) {
+    if (known !== undefined && isDeclaredOnce(known.kind) && isDeclaredOnce(kind) && known.stmt !== (more.stmt ?? null)) {
       this.world.report('N044', name.span, { name: name.text })
     }
     this.scope.later?.delete(name.text)
@@ -938,41 +830,3 @@ class Resolver {
 }
 
 function nothing(): void {}
-
-function isFixed(kind: DeclKind): boolean {
-  return kind === 'let' || kind === 'fn' || kind === 'param'
-}
-
-function describeFixed(kind: DeclKind): string | null {
-  switch (kind) {
-    case 'let':
-      return 'a `let`'
-    case 'param':
-      return 'a parameter'
-    case 'catch':
-      return 'the variable of a `catch`'
-    case 'pattern':
-      return 'bound by a pattern'
-    case 'fn':
-      return 'a function'
-    case 'tool':
-      return 'a tool'
-    case 'import':
-      return 'imported'
-    default:
-      return null
-  }
-}
-
-function listBound(binding: Binding): readonly Name[] {
-  switch (binding.kind) {
-    case 'NameBinding':
-      return [binding.name]
-    case 'PairBinding':
-      return [binding.first, binding.second]
-    case 'DictBinding':
-      return [...binding.fields.map(({ key, alias }) => alias ?? key), ...(binding.rest === null ? [] : [binding.rest])]
-    case 'ListBinding':
-      return [...binding.items.map(({ name }) => name), ...(binding.rest === null ? [] : [binding.rest])]
-  }
-}

@@ -54,7 +54,7 @@ import {
   TYPE_NAMES,
 } from './facts.js'
 import { isDisjoint, isWithin, type Kinds, listKinds } from './kinds.js'
-import type { Decl, Names } from './names.js'
+import type { Decl, Names } from './scope.js'
 import { type ExactSignature, findBuiltin, findMethod, listMethods } from './signatures.js'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
