@@ -64,7 +64,8 @@ names what a call may want of the world; a host grants or denies it. Builtins wi
     parts.push(`${table(['builtin', 'what it does', 'asks for'], rows)}\n`)
     parts.push(...optionTables(defs), ...resultLists(defs))
   }
-  parts.push(`## Not there yet
+  if (MISSING_BUILTINS.size > 0)
+    parts.push(`## Not there yet
 
 Builtins of the language that Bridle does not have: ${[...MISSING_BUILTINS].sort(compareText).map(code).join(', ')}. \`bridle check\` reports
 their calls, and so do editors. \`bridle run\` does not: a call that is made raises \`Undefined builtin\`.
@@ -108,7 +109,7 @@ function heading(def: BuiltinDef): string {
 }
 
 function asksFor({ effects }: BuiltinDef): string {
-  return effects === 'pure' ? '' : typeof effects === 'string' ? effects : effects.join(', ')
+  return effects === 'pure' ? '' : typeof effects === 'string' ? effects : [...new Set(effects)].join(', ')
 }
 
 function byHeading(x: BuiltinDef, y: BuiltinDef): number {

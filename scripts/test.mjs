@@ -1,5 +1,6 @@
-// `npm test`: unit tests (vitest, from source), then the conformance scripts through the built command in every mode.
-// `npm run test:sweeps` (`--sweeps`): the tests that go through every builtin, every script, or generated programs and attacks.
+// `npm test`: unit tests (vitest, from source), then the conformance scripts through the built command, in `sample` mode.
+// `npm run test:sweeps` (`--sweeps`): the tests that go through every builtin, every script, or generated programs and attacks, then
+// the conformance scripts in all modes.
 // Further arguments go to vitest (`npm test -- -u`); naming test files leaves the conformance scripts out.
 
 import { spawnSync } from 'node:child_process'
@@ -20,7 +21,7 @@ const cache = join(root, '.cache')
 mkdirSync(cache, { recursive: true })
 
 const counts = [runUnitTests()]
-if (areAll && !isSweep) counts.push(runConformance())
+if (areAll) counts.push(runConformance(isSweep ? 'all' : 'sample'))
 const sum = sumCounts(counts)
 writeCounts(name, sum)
 process.stdout.write(`\n${countsLine(sum)}\n`)
@@ -56,21 +57,21 @@ function runUnitTests() {
   return { passed, failed: status === 0 ? failed : Math.max(failed, 1) }
 }
 
-/** On a copy: scripts write beside themselves, and must find nothing there that an earlier run has left. */
-function runConformance() {
+/** On a copy: scripts write beside themselves, and must find nothing there that an earlier run has left. @param {string} mode */
+function runConformance(mode) {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-suite-'))
   try {
     copySources(folder, (path) => path.startsWith('conformance/'))
-    return runConformanceIn(folder)
+    return runConformanceIn(folder, mode)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** @param {string} folder */
-function runConformanceIn(folder) {
+/** @param {string} folder @param {string} mode */
+function runConformanceIn(folder, mode) {
   const bridle = join(root, 'packages', 'cli', 'dist', 'bridle.js')
-  const command = [bridle, 'conformance', 'conformance', '--mode', 'all', '--json']
+  const command = [bridle, 'conformance', 'conformance', '--mode', mode, '--json']
   // The largest report seen has a few hundred bytes a script; 256 MiB is far above any suite.
   const run = spawnSync(process.execPath, command, {
     cwd: folder,
@@ -85,7 +86,7 @@ function runConformanceIn(folder) {
     for (const result of report.results) {
       if (result.status === 'failed') process.stdout.write(`FAIL ${result.name}\n${indent(String(result.message ?? ''))}\n`)
     }
-    process.stdout.write(`conformance: ${countsLine(report)}, ${report.skipped} skipped\n`)
+    process.stdout.write(`conformance, ${mode}: ${countsLine(report)}, ${report.skipped} skipped\n`)
     return { passed: report.passed, failed: run.status === 0 ? report.failed : Math.max(report.failed, 1) }
   } catch {
     process.stdout.write(`conformance left no report (exit code ${run.status ?? run.signal})\n${run.stdout}\n`)

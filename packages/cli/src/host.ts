@@ -100,6 +100,8 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     providers: world === undefined && (mcp !== null || options.people?.answers !== undefined) ? providers() : providers,
     ...(memory === undefined ? {} : { clock: memory.makeClock() }),
     enforceManifest: options.enforceManifest ?? false,
+    // What a script of the reference may contain runs here; `check` and editors ask for all findings themselves.
+    strictness: 'language',
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
     ...authority.runtime,
     ...options.runtime,

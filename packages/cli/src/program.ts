@@ -12,6 +12,7 @@ import type { ReplayFlags } from './commands/replay.js'
 import type { ResumeFlags } from './commands/resume.js'
 import type { SnapshotFlags } from './commands/snapshot.js'
 import type { CheckFlags } from './commands/check.js'
+import type { EvalFlags } from './commands/eval.js'
 import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
 import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
@@ -43,6 +44,12 @@ What was under way is asked for again; what was printed before is not printed ag
 may not be made twice fails with unknown_outcome, unless --unknown retry is given.
 The run may do what it was allowed when it was written down, and no more than the flags say; --widen leaves the first out.
 Exit code: that of the run; 1 when FILE is refused.
+`
+
+const EVAL_HELP = `
+PATH is a run record, a folder of them, a suite (JSON with cases), or a pack (harn.eval.toml, TOML, or JSON with version and cases); a
+folder with a harn.eval.toml is that pack. A run record is held against the fixture that it carries.
+Exit code: 0 when all pass; 1 when a case fails that blocks, or a file cannot be used.
 `
 
 const SNAPSHOT_HELP = `
@@ -265,7 +272,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       .option('-e, --eval <code>', 'run this text instead of a file')
       .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
       .option('--json', 'print one JSON document about the run instead of its output')
-      .option('--dry-run', 'perform only what reads; list what would have been done'),
+      .option('--dry-run', 'perform only what reads; list what would have been done')
+      .option('--copies', 'say on standard error at the end where lists, dicts and structs were copied to be changed'),
   )
     .option('--llm-mock <file>', 'answer model calls from these JSON lines; none leaves the run')
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
@@ -352,7 +360,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await resumeCommand(file, options))
     })
 
-  add('check [path...]', 'check scripts without running them: syntax, types, lint, what they refer to')
+  add('check [path...]', 'check scripts without running them: syntax, types, lint, what they refer to; and manifests (harn.toml)')
     .option('--json', 'print the findings as JSON')
     .option('--fix', 'repair what can be repaired mechanically')
     .option('--strict', 'strict types, and warnings fail')
@@ -371,8 +379,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
         const { effectsCommand } = await import('./commands/effects.js')
         return done(await effectsCommand(paths, options))
       }
-      const { checkCommand } = await import('./commands/check.js')
-      done(checkCommand(paths, options))
+      const { checkAllCommand } = await import('./commands/check.js')
+      done(await checkAllCommand(paths, options))
     })
 
   add('lint <path...>', 'find what a careful author would write differently')
@@ -463,7 +471,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
     .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(makeWholeNumberParser('jobs', 1)))
-    .addOption(new Option('--mode <mode>', 'how each script is run').choices([...MODES, 'all']).default('base'))
+    .addOption(new Option('--mode <mode>', 'how each script is run').choices([...MODES, 'all', 'sample']).default('base'))
     .addOption(
       new Option('--timeout <ms>', 'limit of one test').argParser(makeWholeNumberParser('milliseconds', 1)).default(30_000),
     )
@@ -693,6 +701,15 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .action(async (options: { json?: boolean }) => {
       const { cacheClearCommand } = await import('./commands/cache.js')
       done(cacheClearCommand(options))
+    })
+
+  add('eval <path>', 'hold run records, suites and packs of evaluations against what is expected of them')
+    .option('--compare <file>', 'a run record that each run must be like')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', EVAL_HELP)
+    .action(async (path: string, options: EvalFlags) => {
+      const { evalCommand } = await import('./commands/eval.js')
+      done(await evalCommand(path, options))
     })
 
   const trace = program.command('trace').description('traces that `bridle run --trace` has written')

@@ -10,6 +10,8 @@ export interface RunFlags extends AuthorityFlags, SizeFlags, PeopleFlags {
   readonly input?: string
   readonly json?: boolean
   readonly dryRun?: boolean
+  /** Tells at the end where containers were copied. */
+  readonly copies?: boolean
   readonly timeout?: number
   readonly record?: string
   readonly llmMock?: string

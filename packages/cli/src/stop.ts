@@ -1,6 +1,7 @@
 // Ends a run from outside: the interrupt key, a termination request, or its time. The first signal lets the run be written down
 // where that was asked for, and cancels it; a second one does not wait for anything.
 
+import { setMaxListeners } from 'node:events'
 import { EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_TIMEOUT } from './errors.js'
 
 /** The longest time of a timer; one of more would end at once. */
@@ -47,7 +48,11 @@ export class Stop {
 
   /** Aborts when the run is to be cancelled. */
   get signal(): AbortSignal {
-    this.controller ??= new AbortController()
+    if (this.controller === null) {
+      this.controller = new AbortController()
+      // Every test of a suite may listen at the same time: that is no leak.
+      setMaxListeners(0, this.controller.signal)
+    }
     if (this.reason !== null) this.controller.abort(new Error(this.reason))
     return this.controller.signal
   }

@@ -6,11 +6,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { McpConnections } from '@bridle/stdlib-tools/mcp'
 import { createRuntime } from '@bridle/stdlib-tools'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
+let command: Awaited<ReturnType<typeof bundledCommand>>
+beforeAll(async () => {
+  command = await bundledCommand()
+}, 60_000)
+afterAll(() => rmSync(command.folder, { recursive: true }))
+
 const running: ChildProcess[] = []
 afterEach(() => {
   for (const child of running.splice(0)) child.kill()
@@ -66,14 +73,7 @@ test('notes-server.harn is an MCP server', async () => {
   const servers = {
     notes: {
       command: process.execPath,
-      args: [
-        '--import',
-        'tsx',
-        join(root, 'packages', 'cli', 'src', 'main.ts'),
-        'serve',
-        'mcp',
-        join(root, 'examples', 'notes-server.harn'),
-      ],
+      args: [command.path, 'serve', 'mcp', join(root, 'examples', 'notes-server.harn')],
     },
   }
   const heard: string[] = []

@@ -4,7 +4,15 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CompileError, createRuntime, defineTool, memoryModules, pureFunction, VirtualClock } from '@bridle/stdlib-tools'
+import {
+  answered,
+  CompileError,
+  createRuntime,
+  defineTool,
+  memoryModules,
+  pureFunction,
+  VirtualClock,
+} from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -55,7 +63,12 @@ const examples = folders.flatMap((folder) =>
 /** KEEP WITH: the TypeScript of docs/language/host.md. */
 function makeGuideRuntime(modules: Readonly<Record<string, string>>): Runtime {
   return createRuntime({
+    // What a run says of it is shown, and what `check` says elsewhere.
+    strictness: 'language',
     clock: new VirtualClock(1_700_000_000_000),
+    // Daemons write down their queue; no page reads a file.
+    providers: [{ kinds: ['fs.write'], perform: () => answered(null) }],
+    grants: ['fs.write'],
     resolve: memoryModules(modules),
     tools: [
       defineTool({

@@ -2,27 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { format, parse, SourceFile } from '@bridle/parser'
-import { Analysis, parseTarget } from '../src/checking/analyze.js'
-import { ModuleFinder } from '../src/checking/imports.js'
+import { parseTarget } from '../src/checking/analyze.js'
 import { repairTarget } from '../src/checking/repair.js'
-import { loadConfig } from '../src/config.js'
-import type { Finding } from '../src/findings.js'
-import { makeCommandRuntime } from '../src/host.js'
+import { checkParsed } from './strict-check.js'
 
 const PATH = '/project/x.harn'
-const runtime = makeCommandRuntime({ script: PATH, terminal: false, args: [] })
-const config = loadConfig(PATH)
-
-function check(parsed: ReturnType<typeof parseTarget>): readonly Finding[] {
-  return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
-    config,
-    strictTypes: true,
-    preflight: config.check.preflight_severity,
-    bundleRoot: null,
-    hostCapabilities: null,
-    invariants: false,
-  })
-}
 
 describe('repairs', () => {
   test.each<[source: string, repaired: string]>([
@@ -158,9 +142,9 @@ describe('repairs', () => {
       'let xs = ["a", "b"]\nxs.map({ x -> println("item ${x}") })',
     ],
   ])('%s', (source, repaired) => {
-    const { parsed } = repairTarget(parseTarget({ path: PATH, key: PATH, text: `${source}\n` }), check)
+    const { parsed } = repairTarget(parseTarget({ path: PATH, key: PATH, text: `${source}\n` }), checkParsed)
     expect(parsed.target.text).toBe(`${repaired}\n`)
-    expect(check(parsed).map(({ diagnostic }) => `${diagnostic.code} ${diagnostic.message}`)).toEqual([])
+    expect(checkParsed(parsed).map(({ diagnostic }) => `${diagnostic.code} ${diagnostic.message}`)).toEqual([])
     const formatted = format(parsed.file)
     expect(formatted.kind).toBe('formatted')
     if (formatted.kind === 'formatted') expect(parse(new SourceFile('formatted', formatted.text)).diagnostics).toEqual([])

@@ -5,8 +5,11 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+
+/** So many turns of a loop; `npm test` makes a quarter of them. */
+const scale = (count: number): number => (inject('isDense') ? count : count / 4)
 
 let command: { readonly path: string; readonly folder: string }
 let folder: string
@@ -38,7 +41,7 @@ async function readOutput(child: ChildProcess): Promise<string> {
 const readStored = (): unknown => JSON.parse(readFileSync(join(folder, '.harn', 'store.json'), 'utf8'))
 
 test('three processes write the same store: none fails, and it is whole', async () => {
-  const source = 'for i in 0 to 200 { store_set("k", "x" * (i * 37 % 5000)) }\nprintln("done")'
+  const source = `for i in 0 to ${scale(200)} { store_set("k", "x" * (i * 37 % 5000)) }\nprintln("done")`
   expect(await Promise.all([1, 2, 3].map(() => readOutput(start(source))))).toEqual(['done', 'done', 'done'])
   expect(readStored()).toHaveProperty('k')
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
@@ -47,7 +50,7 @@ test('three processes write the same store: none fails, and it is whole', async 
 test('processes that write different keys lose none: store, checkpoints, metadata, memory', async () => {
   const source = `import { memory_store } from "std/memory"
 let own = argv[0]
-for i in 0 to 39 {
+for i in 0 to ${scale(40) - 1} {
   store_set("\${own}-\${i}", i)
   checkpoint("\${own}-\${i}", i)
   metadata_set("\${own}/\${i}", "facts", {n: i})
@@ -57,7 +60,7 @@ for i in 0 to 39 {
 println("done")`
   const owners = ['a', 'b', 'c']
   expect(await Promise.all(owners.map((each) => readOutput(start(source, each))))).toEqual(['done', 'done', 'done'])
-  const keys = owners.flatMap((own) => Array.from({ length: 40 }, (_, i) => `${own}-${i}`)).sort()
+  const keys = owners.flatMap((own) => Array.from({ length: scale(40) }, (_, i) => `${own}-${i}`)).sort()
   const readUnder = (path: string): object => JSON.parse(readFileSync(join(folder, '.harn', path), 'utf8')) as object
   expect(Object.keys(readUnder('store.json')).sort()).toEqual(keys)
   expect(Object.keys(readUnder('checkpoints/main.json')).sort()).toEqual(keys)
@@ -73,7 +76,7 @@ println("done")`
 
 test('processes that are killed while they write leave a whole store, and nobody waits for them', async () => {
   const endless = 'println("ready")\nvar n = 0\nwhile true {\n  n = n + 1\n  store_set("killed", "x" * (n % 50000))\n}'
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < scale(8); round++) {
     const child = start(endless)
     await new Promise((resolve) => child.stdout!.once('data', resolve))
     const killed = new Promise((resolve) => child.once('close', resolve))
@@ -85,7 +88,7 @@ test('processes that are killed while they write leave a whole store, and nobody
     expect(await other).toBe('done')
   }
   const keys = Object.keys(readStored() as object).filter((key) => key.startsWith('other'))
-  expect(keys).toHaveLength(30)
+  expect(keys).toHaveLength(5 * scale(8))
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
 }, 120_000)
 

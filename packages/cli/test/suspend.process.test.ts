@@ -1,4 +1,5 @@
-// Runs that are recorded, replayed, written down and resumed, as a person does it: by the command, in one process after the other.
+// Runs that are recorded, replayed, written down and resumed, as a person does it: by the command, where the process is the point in one
+// process after the other.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+import { runInProcess } from './in-process.js'
+import type { Ended } from './in-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-suspend-'))
 let command: Awaited<ReturnType<typeof bundledCommand>>
@@ -18,11 +21,8 @@ afterAll(() => {
   for (const each of [folder, command.folder]) rmSync(each, { recursive: true, force: true })
 })
 
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
+/** In the process of the test. */
+const runHere = (words: readonly string[]): Promise<Ended> => runInProcess(folder, words)
 
 /** `interruptAt`: the interrupt key is pressed once this was printed. */
 function runBridle(words: readonly string[], interruptAt?: string): Promise<Ended> {
@@ -82,11 +82,11 @@ println(exec("echo", "hello").stdout)
     const script = writeScript('changed.harn', text.replace('data.txt', 'changed.txt'))
     writeScript('changed.txt', 'x')
     const journal = join(folder, 'changed.jsonl')
-    expect(await runBridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    expect(await runHere(['run', script, '--record', journal])).toMatchObject({ code: 0 })
     writeScript('changed.harn', text.replace('data.txt', 'other.txt'))
     const [ended, asRecorded] = await Promise.all([
-      runBridle(['replay', journal, script]),
-      runBridle(['replay', journal, '--recorded']),
+      runHere(['replay', journal, script]),
+      runHere(['replay', journal, '--recorded']),
     ])
     expect(ended.code).toBe(1)
     expect(ended.stdout).toBe('start []\n')
@@ -101,9 +101,9 @@ println(exec("echo", "hello").stdout)
   test('a change that touches no call is seen in what is printed', async () => {
     const script = writeScript('printed.harn', 'println("one")\nsleep(1)')
     const journal = join(folder, 'printed.jsonl')
-    expect(await runBridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    expect(await runHere(['run', script, '--record', journal])).toMatchObject({ code: 0 })
     writeScript('printed.harn', 'println("two")\nsleep(1)')
-    expect((await runBridle(['replay', journal])).stderr).toContain('the program printed something else')
+    expect((await runHere(['replay', journal])).stderr).toContain('the program printed something else')
   })
 
   test('a replay stops in front of a call, goes on from there for real, or with another answer', async () => {
@@ -111,25 +111,25 @@ println(exec("echo", "hello").stdout)
     writeScript('until.txt', 'recorded')
     const journal = join(folder, 'until.jsonl')
     const snapshot = join(folder, 'until.snap')
-    const recorded = await runBridle(['run', script, '--record', journal])
+    const recorded = await runHere(['run', script, '--record', journal])
     expect(recorded.code).toBe(0)
     writeScript('until.txt', 'not read again')
     const [listed, stopped, edited, wrong] = await Promise.all([
-      runBridle(['replay', journal, '--list']),
-      runBridle(['replay', journal, '--until', '2', '-o', snapshot]),
-      runBridle(['replay', journal, '--edit', '1={"data": "edited"}']),
-      runBridle(['replay', journal, '--edit', '9=1']),
+      runHere(['replay', journal, '--list']),
+      runHere(['replay', journal, '--until', '2', '-o', snapshot]),
+      runHere(['replay', journal, '--edit', '1={"data": "edited"}']),
+      runHere(['replay', journal, '--edit', '9=1']),
     ])
     expect(listed.stdout.match(/^ +\d+ {2}\S+/gm)).toEqual(['   1  fs.read', '   2  random.bytes', '   3  process.exec'])
     expect(stopped).toMatchObject({ code: 0, stdout: recorded.stdout.replace('hello\n\n', '') })
     expect(stopped.stderr).toContain('stopped in front of call 3, process.exec')
-    expect(await runBridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'hello\n\n', stderr: '' })
+    expect(await runHere(['resume', snapshot])).toEqual({ code: 0, stdout: 'hello\n\n', stderr: '' })
     expect(edited).toMatchObject({ code: 0, stdout: recorded.stdout.replace('recorded', 'edited') })
     expect(wrong).toMatchObject({ code: 2, stderr: 'error: --edit 9: the recording has 3 calls\n' })
   })
 
   test('what is no journal is refused', async () => {
-    const ended = await runBridle(['replay', writeScript('none.jsonl', 'hello\nworld\n')])
+    const ended = await runHere(['replay', writeScript('none.jsonl', 'hello\nworld\n')])
     expect(ended.code).toBe(1)
     expect(ended.stderr).toContain('is not a journal')
   })
@@ -188,11 +188,11 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
     const path = join(folder, 'written.txt')
     const script = writeScript('at.harn', `println("a")\nwrite_file("${path}", "x")\nprintln(read_file("${path}"))`)
     const snapshot = join(folder, 'at.snap')
-    const stopped = await runBridle(['snapshot', script, '-o', snapshot, '--at', '1'])
+    const stopped = await runHere(['snapshot', script, '-o', snapshot, '--at', '1'])
     expect(stopped).toMatchObject({ code: 0, stdout: 'a\n' })
     expect(stopped.stderr).toContain('waits for call 1, fs.write write')
     expect(existsSync(path)).toBe(false)
-    expect(await runBridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
+    expect(await runHere(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
   })
 
   test('nothing is lost by the interrupt key, neither in a wait nor in a loop', async () => {
@@ -217,19 +217,19 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
 
   test('damaged bytes and other files are refused with the reason', async () => {
     const snapshot = join(folder, 'whole.snap')
-    await runBridle(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
+    await runHere(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
     const bytes = readFileSync(snapshot)
     bytes[bytes.length - 3]! ^= 4
     const damaged = join(folder, 'damaged.snap')
     writeFileSync(damaged, bytes)
-    expect((await runBridle(['resume', damaged])).stderr).toMatch(/is refused \(damaged\)/)
-    expect((await runBridle(['resume', writeScript('text.snap', 'text')])).stderr).toMatch(/is refused \(format\)/)
-    expect((await runBridle(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
+    expect((await runHere(['resume', damaged])).stderr).toMatch(/is refused \(damaged\)/)
+    expect((await runHere(['resume', writeScript('text.snap', 'text')])).stderr).toMatch(/is refused \(format\)/)
+    expect((await runHere(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
   })
 
   test('a run that ends before it waits leaves no snapshot', async () => {
     const snapshot = join(folder, 'ended.snap')
-    const ended = await runBridle(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
+    const ended = await runHere(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
     expect(ended).toEqual({ code: 7, stdout: '', stderr: 'bridle: the run ended before that; no snapshot was written\n' })
     expect(existsSync(snapshot)).toBe(false)
   })

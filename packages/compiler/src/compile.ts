@@ -18,6 +18,7 @@ import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram, type CheckLimits, type Strictness } from './types/check.js'
 import { listImported, readInterface } from './types/module-interface.js'
+import { checkGrantedKeys } from './types/tools/grants.js'
 import type { Imports } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
 import { lowerTypeToJsonSchema, type SchemaAliases, schemaAliases, lowerType } from './types/schema-of-type.js'
@@ -164,6 +165,9 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.tools === undefined ? {} : { tools: options.tools, toolAliases: listToolAliases(main.grants) }),
     }),
+    ...(options.tools === undefined || options.strictness !== 'full'
+      ? []
+      : checkGrantedKeys(main.grants, options.tools, options.constraints)),
     ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
   ]

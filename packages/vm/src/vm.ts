@@ -41,7 +41,7 @@ import type { PendingEffect } from './effects/effect.js'
 import type { Answer, LimitName, Limits, RunExit } from './interpreter/exit.js'
 import type { Instr, MethodSite } from './interpreter/linked.js'
 import type { CallSite, FoundMethod, Machine as MachineOfParts, MachineOptions, ModuleState } from './interpreter/machine.js'
-import type { ScriptPlace } from './interpreter/place.js'
+import type { ScriptPlace } from './interpreter/script-place.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
 import type { Value } from './values/value.js'
 
@@ -169,7 +169,8 @@ export class Machine implements MachineOfParts {
     this.options = options
     this.limits = options.limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...options.limits }
     this.heapNext = this.limits.heap / 4
-    const tier = options.tier === undefined ? DEFAULT_TIER : options.tier
+    // Where a copy was made is what the base tier knows.
+    const tier = options.copies !== undefined ? null : options.tier === undefined ? DEFAULT_TIER : options.tier
     this.tier = tier !== null && canGenerateCode() ? new Tier(this, tier) : null
     for (const [name, state] of options.states?.() ?? []) this.families.set(name, state)
     for (const module of program.modules.values()) {
@@ -612,6 +613,13 @@ export class Machine implements MachineOfParts {
 
   chargeUpdate(x: Value): void {
     chargeUpdate(this, x)
+  }
+
+  noteCopy(bytes: number): void {
+    const { copies } = this.options
+    if (copies === undefined) return
+    const place = findScriptPlace(this.running.current)
+    if (place !== null) copies({ ...place, bytes })
   }
 
   makeStackOverflow(): Fault {

@@ -28,10 +28,32 @@ export interface CheckFlags {
   readonly invariants?: boolean
 }
 
-export function checkCommand(paths: readonly string[], flags: CheckFlags): number {
-  const files = readTargets(listTargets(paths, flags)).map((target) => parseTarget(target))
+/** What was found in a manifest, by the path that was named. */
+interface CheckedManifest {
+  readonly path: string
+  readonly found: readonly Finding[]
+}
+
+/** Scripts and manifests. */
+export async function checkAllCommand(paths: readonly string[], flags: CheckFlags): Promise<number> {
+  const manifests = paths.filter((path) => path.endsWith('.toml'))
+  if (manifests.length === 0) return checkCommand(paths, flags)
+  // Loaded when a manifest is checked: its rules run in a machine.
+  const { checkManifest } = await import('../checking/trigger-manifest.js')
+  const checked: CheckedManifest[] = []
+  for (const path of manifests) checked.push({ path, found: await checkManifest(path) })
+  return checkCommand(
+    paths.filter((path) => !manifests.includes(path)),
+    flags,
+    checked,
+  )
+}
+
+export function checkCommand(paths: readonly string[], flags: CheckFlags, manifests: readonly CheckedManifest[] = []): number {
+  const isScriptless = manifests.length > 0 && paths.length === 0 && flags.workspace !== true
+  const files = isScriptless ? [] : readTargets(listTargets(paths, flags)).map((target) => parseTarget(target))
   const configOf = makeConfigCache()
-  const runtimes = new CheckingRuntimes({ flag: flags.tools, script: resolve(files[0]!.target.path) })
+  const runtimes = new CheckingRuntimes({ flag: flags.tools, script: resolve(files[0]?.target.path ?? '.') })
   const getRuntime = (path: string): Runtime => runtimes.getRuntime(configOf(path))
   const finder = new ModuleFinder({ moduleSource: (name, from) => getRuntime(from).host.moduleSource(name) })
   const analysis = new Analysis(finder, files)
@@ -48,6 +70,13 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags): numbe
   }
   const all: Finding[] = []
   let failed = false
+  for (const { path, found } of manifests) {
+    all.push(...found)
+    failed ||= found.some(isError) || (flags.strict === true && found.length > 0)
+    if (flags.json === true) continue
+    if (found.length === 0) tell(`${path}: ok\n`)
+    showFindings(found)
+  }
   for (const parsed of files) {
     const found = flags.fix === true ? applyAndWriteFixes(parsed, check, flags.json === true) : check(parsed)
     all.push(...found)

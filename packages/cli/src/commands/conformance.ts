@@ -12,7 +12,7 @@ import { runSuite, SuiteError } from '../conformance/suite.js'
 import type { ConformanceFlags } from '../run-flags.js'
 import { tell, tellJson, complain } from '../printable.js'
 import { MODES } from '../conformance/mode-names.js'
-import type { Mode } from '../conformance/mode-names.js'
+import type { ModeChoice } from '../conformance/mode-names.js'
 
 /** More threads than this only compete for memory. */
 const MOST_JOBS = 8
@@ -30,7 +30,7 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
     const report = await runSuite({
       paths,
       filter: readFilter(options.filter),
-      modes: options.mode === 'all' ? MODES : [options.mode as Mode], // commander has checked the choice
+      modes: options.mode === 'all' ? MODES : [options.mode as ModeChoice], // commander has checked the choice
       jobs: options.jobs ?? Math.min(availableParallelism(), MOST_JOBS),
       timeLimitMs: options.timeout,
       signal: stop.signal,

@@ -2,3 +2,5 @@
 
 export const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay'] as const
 export type Mode = (typeof MODES)[number]
+/** `sample` stands for parts of several modes. */
+export type ModeChoice = Mode | 'sample'

@@ -9,6 +9,8 @@
 //   snapshot  at every suspension the machine becomes bytes and a fresh one is restored from them; then the same once more with
 //             slices of a few instructions, so that "every suspension" is nearly everywhere
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
+//   sample    one run in place of several, at about a third of the cost: the base run is recorded, and its record fed to compiled code; then
+//             either mixed or snapshot, as the name of the script has it, in slices that soon grow faster
 
 import type { Context } from '@bridle/vm'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -22,7 +24,7 @@ import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 import { viewTest } from './static.js'
 import type { Outcome } from './judge.js'
-import type { Mode } from './mode-names.js'
+import type { Mode, ModeChoice } from './mode-names.js'
 
 const AT_FIRST_CALL: TierOptions = { calls: 0, turns: 0 }
 const AFTER_ONE_CALL: TierOptions = { calls: 1, turns: 1 }
@@ -36,8 +38,9 @@ export interface TestRun {
 }
 
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
-export async function runTest(test: ConformanceTest, modes: readonly Mode[], run: TestRun): Promise<string | null> {
-  run.onMode?.(modes[0] ?? 'base')
+export async function runTest(test: ConformanceTest, modes: readonly ModeChoice[], run: TestRun): Promise<string | null> {
+  const [first = 'base'] = modes
+  run.onMode?.(first === 'sample' ? 'base' : first)
   const view = viewTest(test)
   if (test.kind === 'static' || view !== null) return view
   let runtime: Runtime
@@ -68,10 +71,13 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
     signal: run.signal,
     onEntered: run.onEntered ?? (() => {}),
   }
-  for (const [at, mode] of modes.entries()) {
-    if (at > 0) run.onMode?.(mode)
-    const verdict = await RUNNERS[mode](script)
-    if (verdict !== null) return mode === 'base' ? verdict : `${mode} mode: ${verdict}`
+  const steps = modes.flatMap((mode) =>
+    mode === 'sample' ? sampleModes(script) : [{ mode, judge: () => RUNNERS[mode](script) }],
+  )
+  for (const [at, step] of steps.entries()) {
+    if (at > 0) run.onMode?.(step.mode)
+    const verdict = await step.judge()
+    if (verdict !== null) return step.mode === 'base' ? verdict : `${step.mode} mode: ${verdict}`
   }
   return null
 }
@@ -86,11 +92,54 @@ interface Script {
   readonly onEntered: (count: number) => void
 }
 
+/** One run that is judged, under the name of the mode that it belongs to. */
+interface Step {
+  readonly mode: Mode
+  readonly judge: () => Promise<string | null>
+}
+
+function sampleModes(script: Script): readonly Step[] {
+  const journal = new MemoryJournal()
+  let base: Machine | null = null
+  let outcome: Outcome | null = null
+  const recordBase = async (): Promise<string | null> => {
+    outcome = await perform(script, { journal, tier: null, machine: (makers) => (base = makers.fresh()) })
+    return judgeOutcome(script, outcome)
+  }
+  const replayCompiled = async (): Promise<string | null> => {
+    if (!canGenerateCode()) return NO_CODE
+    let compiled: Machine | null = null
+    const machine = (makers: MachineMakers): Machine => (compiled = makers.fresh())
+    const replayed = replayOnce(script, throughText(journal), { tier: AT_FIRST_CALL, machine })
+    const one = compiled as Machine | null
+    script.onEntered(one?.tier?.entered ?? 0)
+    const recorded = outcome as Outcome | null
+    if (one === null || base === null || recorded === null) return 'bug in the runner: there is no run to compare'
+    return describeFault(one) ?? compare(recorded, replayed) ?? compareUse(one, base)
+  }
+  // Every script in one of the two; neither depends on the order or the number of scripts.
+  const mode = fnv(script.test.name) % 2 === 0 ? 'mixed' : 'snapshot'
+  const isMixed = mode === 'mixed'
+  const restoreOften = async (): Promise<string | null> => {
+    if (isMixed && !canGenerateCode()) return NO_CODE
+    const machine = (makers: MachineMakers): DrivenMachine =>
+      new RestoredMachine(makers, SAMPLED_SLICES, isMixed ? script.onEntered : undefined)
+    return judgeOutcome(script, await perform(script, { tier: isMixed ? AFTER_ONE_CALL : null, machine }))
+  }
+  return [
+    { mode: 'base', judge: recordBase },
+    { mode: 'compiled', judge: replayCompiled },
+    { mode, judge: restoreOften },
+  ]
+}
+
+const NO_CODE = 'this host forbids making functions from text: no code can be compiled'
+
 const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>> = {
   base: async (script) => judgeOutcome(script, await perform(script, { tier: null })),
 
   compiled: async (script) => {
-    if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
+    if (!canGenerateCode()) return NO_CODE
     const journal = new MemoryJournal()
     let compiled: Machine | null = null
     const outcome = await perform(script, {
@@ -100,9 +149,7 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
     })
     const one = compiled as Machine | null
     script.onEntered(one?.tier?.entered ?? 0)
-    const broken = one === null ? null : findCompilerFault(one.program)
-    if (broken !== null) return `bug in the compiler: ${broken instanceof Error ? broken.stack : String(broken)}`
-    const verdict = judgeOutcome(script, outcome)
+    const verdict = (one === null ? null : describeFault(one)) ?? judgeOutcome(script, outcome)
     if (verdict !== null) return verdict
     let base: Machine | null = null
     const replayed = replayOnce(script, journal.entries, { tier: null, machine: (makers) => (base = makers.fresh()) })
@@ -111,22 +158,25 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
   },
 
   mixed: async (script) => {
-    if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
+    if (!canGenerateCode()) return NO_CODE
     return judgeOutcome(
       script,
-      await perform(script, { tier: AFTER_ONE_CALL, machine: (makers) => new RestoredMachine(makers, true, script.onEntered) }),
+      await perform(script, {
+        tier: AFTER_ONE_CALL,
+        machine: (makers) => new RestoredMachine(makers, DENSE_SLICES, script.onEntered),
+      }),
     )
   },
 
   snapshot: async (script) => {
     const whole = judgeOutcome(
       script,
-      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, false) }),
+      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, null) }),
     )
     if (whole !== null) return whole
     const stress = judgeOutcome(
       script,
-      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, true) }),
+      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, DENSE_SLICES) }),
     )
     return stress === null ? null : `with tiny slices: ${stress}`
   },
@@ -136,10 +186,25 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
     const recorded = await perform(script, { journal })
     const verdict = judgeOutcome(script, recorded)
     if (verdict !== null) return verdict
-    // Through its written form, so that what cannot be written down is found.
-    const entries = journal.entries.map((entry) => decodeEntry(encodeEntry(entry)))
-    return compare(recorded, replayOnce(script, entries))
+    return compare(recorded, replayOnce(script, throughText(journal)))
   },
+}
+
+/** Through its written form, so that what cannot be written down is found. */
+function throughText(journal: MemoryJournal): JournalEntry[] {
+  return journal.entries.map((entry) => decodeEntry(encodeEntry(entry)))
+}
+
+function describeFault({ program }: Machine): string | null {
+  const broken = findCompilerFault(program)
+  return broken === null ? null : `bug in the compiler: ${broken instanceof Error ? broken.stack : String(broken)}`
+}
+
+/** The 32-bit FNV-1a hash of a text. */
+function fnv(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
 }
 
 function judgeOutcome({ test }: Script, outcome: Outcome): string | null {
@@ -223,16 +288,28 @@ function compareUse(compiled: Machine, base: Machine): string | null {
   return null
 }
 
-/** Slices begin this small and grow by one each time: every place near the start is hit, and long loops still end. */
+/** Slices begin this small and grow each time: every place near the start is hit, and long loops still end. */
 const SMALLEST_SLICE = 3
 
-/** Slices in a row after which a script with tiny slices sees the real time again. */
-const PATIENT_SLICES = 500
+interface Slices {
+  /** The fuel of a slice, from that of the one before. */
+  readonly grow: (fuel: number) => number
+  /** Slices in a row after which the script sees the real time again. */
+  readonly patience: number
+}
 
-/** A machine that lives from one suspension to the next. */
+/** F units of fuel take √(2F) slices. */
+const DENSE_SLICES: Slices = { grow: (fuel) => fuel + 1, patience: 500 }
+/** The first take as many; then each 20 % more fuel takes 4 slices more, until they are large enough for any loop. */
+const SAMPLED_SLICES: Slices = {
+  grow: (fuel) => Math.min(20_000, fuel + Math.max(1, Math.round(fuel * 0.05))),
+  patience: 120,
+}
+
+/** A machine that lives from one suspension to the next, which `slices` make frequent. */
 class RestoredMachine implements DrivenMachine {
   private readonly makers: MachineMakers
-  private readonly tiny: boolean
+  private readonly slices: Slices | null
   private sliceFuel = SMALLEST_SLICE
   private now = 0
   /** Slices since the machine last waited. */
@@ -240,9 +317,9 @@ class RestoredMachine implements DrivenMachine {
   private machine: Machine
   private readonly onEntered: (count: number) => void
 
-  constructor(makers: MachineMakers, tiny: boolean, onEntered: (count: number) => void = () => {}) {
+  constructor(makers: MachineMakers, slices: Slices | null, onEntered: (count: number) => void = () => {}) {
     this.makers = makers
-    this.tiny = tiny
+    this.slices = slices
     this.onEntered = onEntered
     this.machine = makers.fresh(this.limits())
   }
@@ -256,7 +333,8 @@ class RestoredMachine implements DrivenMachine {
     this.machine = this.makers.restored(this.machine.snapshot(), this.limits())
     // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock stands still
     // between slices, unless so many go by that it may be waiting for time to pass.
-    const seen = this.yields > 0 && this.yields < PATIENT_SLICES ? this.now : now
+    const isPatient = this.yields > 0 && this.yields < (this.slices ?? DENSE_SLICES).patience
+    const seen = isPatient ? this.now : now
     return this.noteExit(this.machine.resume(answer, seen), seen)
   }
 
@@ -287,6 +365,9 @@ class RestoredMachine implements DrivenMachine {
   }
 
   private limits(): { readonly sliceFuel?: number } {
-    return this.tiny ? { sliceFuel: this.sliceFuel++ } : {}
+    if (this.slices === null) return {}
+    const sliceFuel = this.sliceFuel
+    this.sliceFuel = this.slices.grow(sliceFuel)
+    return { sliceFuel }
   }
 }

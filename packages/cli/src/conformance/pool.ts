@@ -7,11 +7,11 @@ import type { WorkerOptions } from 'node:worker_threads'
 import type { ConformanceTest } from './discover.js'
 import type { TestResult } from './report.js'
 import { LONGEST_MS } from '../stop.js'
-import type { Mode } from './mode-names.js'
+import type { Mode, ModeChoice } from './mode-names.js'
 
 /** What the main thread says to a worker. */
 export type ToWorker =
-  | { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly Mode[] }
+  | { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly ModeChoice[] }
   | { readonly type: 'cancel' }
 
 /** What a worker says back. `mode` restarts the clock: the limit holds for each mode by itself. */
@@ -21,7 +21,7 @@ export type FromWorker =
 
 export interface PoolOptions {
   readonly jobs: number
-  readonly modes: readonly Mode[]
+  readonly modes: readonly ModeChoice[]
   readonly timeLimitMs: number
   readonly onResult?: (result: TestResult) => void
   /** Aborts when the rest shall not be judged: what runs is asked to stop, and has no result. */
@@ -89,7 +89,7 @@ class Thread {
     const worker = (this.worker ??= startWorker())
     const { modes, timeLimitMs, signal } = this.options
     return new Promise((resolve) => {
-      let mode: Mode = modes[0] ?? 'base'
+      let mode: ModeChoice = modes[0] ?? 'base'
       let late: string | null = null
       const finish = (verdict: string | null, broken: boolean): void => {
         clearTimeout(timer)
@@ -113,7 +113,8 @@ class Thread {
       }
       const onError = (cause: Error): void => finish(late ?? `the test thread failed: ${cause.stack ?? cause.message}`, true)
       const onExit = (code: number): void => finish(late ?? `the test thread ended (exit code ${code})`, true)
-      const onLate = (): void => stop(`${mode === 'base' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`)
+      const onLate = (): void =>
+        stop(`${mode === 'base' || mode === 'sample' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`)
       const onAbort = (): void => stop('interrupted')
       const stop = (verdict: string): void => {
         if (late !== null) return

@@ -10,12 +10,12 @@ import { readGaps, listStaleGaps } from './gaps.js'
 import { runInWorkers } from './pool.js'
 import { summarise } from './report.js'
 import type { Report, TestResult } from './report.js'
-import type { Mode } from './mode-names.js'
+import type { ModeChoice } from './mode-names.js'
 
 export interface SuiteOptions {
   readonly paths: readonly string[]
   readonly filter: Filter
-  readonly modes: readonly Mode[]
+  readonly modes: readonly ModeChoice[]
   readonly jobs: number
   readonly timeLimitMs: number
   /** Aborts when the rest shall not be judged; the report has what was. */

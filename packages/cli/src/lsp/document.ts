@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { checkProgram } from '@bridle/compiler'
 import type { ToolTypes } from '@bridle/compiler'
 import { Reparser } from '@bridle/parser'
-import type { Span } from '@bridle/parser'
+import type { Program, Span, Stmt } from '@bridle/parser'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
 import { Analysis, parseTarget } from '../checking/analyze.js'
@@ -41,7 +41,8 @@ export class OpenDocument {
   readonly versions: Reparser
   private readonly runtimes: CheckingRuntimes
   private symbolsMade: FileSymbols | null = null
-  private typesMade: Map<string, string> | null = null
+  /** Of names by position, as far as somebody asked: of the items of the top level, and of what stands between them. */
+  private readonly typesMade = new Map<Stmt | null, Map<string, string>>()
   private found: readonly Finding[] | null = null
 
   /** `earlier`: another version of the file. */
@@ -136,18 +137,23 @@ export class OpenDocument {
 
   /** The type of a name where it stands, as types are written; null when nothing is known. */
   findTypeAt(span: Span): string | null {
-    this.typesMade ??= this.inferTypes()
-    return this.typesMade.get(makeKey(span)) ?? null
+    const { program } = this.parsed
+    if (program === null) return null
+    const item = program.items.find((each) => each.span.start <= span.start && span.end <= each.span.end) ?? null
+    let types = this.typesMade.get(item)
+    if (types === undefined) this.typesMade.set(item, (types = this.inferTypes(program, item)))
+    return types.get(makeKey(span)) ?? null
   }
 
-  private inferTypes(): Map<string, string> {
-    const { program, file, target } = this.parsed
+  /** Of the names in one item: the others are a hundred times as many. */
+  private inferTypes(program: Program, item: Stmt | null): Map<string, string> {
+    const { file, target } = this.parsed
     const types = new Map<string, string>()
-    if (program === null) return types
     checkProgram(program, {
       file,
       imports: this.finder.makeImportLookup(target.key),
       tools: this.tools,
+      ...(item === null ? {} : { only: item }),
       observe: (span, type) => types.set(makeKey(span), type),
     })
     return types

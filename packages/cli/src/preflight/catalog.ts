@@ -130,6 +130,24 @@ export const PREFLIGHT_CATALOG = {
     hint: () => 'switch `tool_search` on, or define the tool without `defer_loading`',
     doc: 'A prompt speaks of a tool whose schema the model sees only when it searches for tools, and it cannot.',
   }),
+  // Refusals of manifests have words of their own.
+  H018: {
+    ...defineRow<{ problem: string }>({
+      title: 'trigger that cannot be used',
+      text: (a) => a.problem,
+      doc: 'A table of the manifest declares a trigger, a provider or the orchestrator in a way that cannot be carried out.',
+    }),
+    message: (a: { problem: string }) => a.problem,
+  },
+  H019: {
+    ...defineRow<{ problem: string }>({
+      title: 'trigger that is written in an old way',
+      text: (a) => a.problem,
+      doc: 'A table of the manifest declares a trigger by a key that has a successor.',
+    }),
+    severity: 'warning' as const,
+    message: (a: { problem: string }) => a.problem,
+  },
 }
 
 export type PreflightCode = keyof typeof PREFLIGHT_CATALOG

@@ -13,6 +13,7 @@ import {
   type SourceFile,
   type Span,
   walk,
+  type Stmt,
 } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/stdlib-tools'
 import { findFolder, listImportedModules, type ModuleFinder } from '../checking/imports.js'
@@ -306,13 +307,25 @@ function listMockedOperations(root: PreflightModule, finder: ModuleFinder): read
   const found: (readonly [string, readonly string[]])[] = []
   for (const { program } of [root, ...listImportedModules(root, finder)]) {
     if (program === null || !callsAny(listContents(program), MOCKS)) continue
-    walk(program, {
-      enter: (node) => {
-        if (node.kind !== 'Call' || !MOCKS.has(node.callee.text)) return
-        const [capability, operation] = [readLiteral(node.args[0]), readLiteral(node.args[1])]
-        if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
-      },
-    })
+    for (const item of program.items) found.push(...listMockedIn(item))
   }
+  return found
+}
+
+const mocked = new WeakMap<Stmt, readonly (readonly [string, readonly string[]])[]>()
+
+/** Kept with the tree: the next version of an edited file has most trees of the last one. */
+function listMockedIn(item: Stmt): readonly (readonly [string, readonly string[]])[] {
+  const known = mocked.get(item)
+  if (known !== undefined) return known
+  const found: (readonly [string, readonly string[]])[] = []
+  walk(item, {
+    enter: (node) => {
+      if (node.kind !== 'Call' || !MOCKS.has(node.callee.text)) return
+      const [capability, operation] = [readLiteral(node.args[0]), readLiteral(node.args[1])]
+      if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
+    },
+  })
+  mocked.set(item, found)
   return found
 }

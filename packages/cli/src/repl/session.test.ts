@@ -23,6 +23,7 @@ function talk(): {
   }
   let heard = ''
   const runtime = createRuntime({
+    strictness: 'language', // as the command's
     providers: [randomProvider(seededRandom(7)), files].map((provider) => memory.wrap(provider)),
     grants: ['*'],
     clock: memory.makeClock(),

@@ -155,6 +155,20 @@ export const OPCODES = {
   SET_INDEX: { code: 86, operands: ['flag'], pops: 3, pushes: 1, text: 'x v i -> x with [i] = v, in place where owned and a' },
   GET_PROP_OUT: { code: 200, operands: ['name'], pops: 1, pushes: 1, text: 'x -> x.N[a], which gives up ownership' },
   GET_INDEX_OUT: { code: 201, operands: [], pops: 2, pushes: 1, text: 'x i -> x[i], which gives up ownership' },
+  TAKE_PROP: {
+    code: 211,
+    operands: ['name'],
+    pops: 1,
+    pushes: 1,
+    text: 'x -> x.N[a], owned if x alone held it and is owned itself: nothing reads it through x again',
+  },
+  HOLD: {
+    code: 212,
+    operands: ['name'],
+    pops: 1,
+    pushes: 1,
+    text: 'x -> x, a new dict or struct, as an owned one that alone holds x.N[a] if that was owned',
+  },
   TAKE: { code: 208, operands: ['slot'], pops: 0, pushes: 0, text: 'the argument L[a] may be given to this function as its own' },
   MOVES: {
     code: 209,

@@ -11,7 +11,7 @@ import { FUNCTION_KINDS } from './chunk.js'
 
 const MAGIC = 'BRDL'
 /** Raised whenever the layout below or the meaning of an opcode row changes. */
-export const FORMAT_VERSION = 3
+export const FORMAT_VERSION = 4
 
 /** Bytes that are no program of this version; `reason` says why. */
 export class ChunkFormatError extends Error {

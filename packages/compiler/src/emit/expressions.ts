@@ -11,7 +11,7 @@ import { emitCount } from './count.js'
 import { emitRetry, emitTry, emitTryStar } from './errors.js'
 import { emitClosure } from './functions.js'
 import { CompileError } from './module.js'
-import { assigns, hasPlaceholder, mentions } from './names.js'
+import { assigns, countMentions, hasPlaceholder, listHeldEntries, mentions } from './names.js'
 import { emitMatch } from './patterns.js'
 import { emitBlock } from './statements.js'
 import type { FunctionEmitter, Moving } from './function.js'
@@ -243,13 +243,19 @@ function emitAlias(fn: FunctionEmitter, name: string): boolean {
   return true
 }
 
-function emitDict(fn: FunctionEmitter, expr: { readonly entries: ExprOf<'Dict'>['entries'] }): void {
+/** `held`: values of entries that are not shared. */
+function emitDict(
+  fn: FunctionEmitter,
+  expr: { readonly entries: ExprOf<'Dict'>['entries'] },
+  held: ReadonlySet<Expr> = NONE_HELD,
+): void {
   let leading = 0
   while (leading < expr.entries.length && expr.entries[leading]!.kind !== 'spread') leading++
   const emitEntry = (entry: ExprOf<'Dict'>['entries'][number]): void => {
     if (entry.kind === 'named') {
       fn.emit('CONST', fn.module.constant(entry.key.text))
-      emitEntryValue(fn, entry.key.text, entry.value)
+      if (held.has(entry.value)) emit(fn, entry.value, false)
+      else emitEntryValue(fn, entry.key.text, entry.value)
     } else if (entry.kind === 'computed') {
       emitBorrowed(fn, entry.key)
       emitExpr(fn, entry.value)
@@ -270,8 +276,36 @@ function emitDict(fn: FunctionEmitter, expr: { readonly entries: ExprOf<'Dict'>[
   }
 }
 
-function emitStruct(fn: FunctionEmitter, expr: ExprOf<'StructLiteral'>): void {
-  emitDict(fn, expr)
+const NONE_HELD: ReadonlySet<Expr> = new Set()
+
+/**
+ * A literal that a function returns, as one that alone holds what its fields have from variables that end with the function, and from
+ * parts that it takes. Returns whether there are such fields; nothing is emitted otherwise.
+ */
+export function emitHolding(fn: FunctionEmitter, expr: Expr): boolean {
+  const names: string[] = []
+  const values = new Set<Expr>()
+  const entries = listHeldEntries(expr)
+  for (const [at, { key, value }] of entries.entries()) {
+    const part = value.kind === 'MethodCall' ? value.object : value
+    const variable = value.kind === 'Identifier' && value.name !== '_' ? fn.lookup(value.name) : null
+    const isMoved =
+      variable !== null &&
+      fn.isMovable(variable) &&
+      entries.slice(at + 1).every((entry) => countMentions(entry.value, variable.name) === 0)
+    if (!isMoved && !fn.options.takenParts.has(part)) continue
+    names.push(key.text)
+    values.add(value)
+  }
+  if (names.length === 0) return false
+  if (expr.kind === 'StructLiteral') emitStruct(fn, expr, values)
+  else if (expr.kind === 'Dict') emitDict(fn, expr, values)
+  for (const name of names) fn.emit('HOLD', fn.module.name(name))
+  return true
+}
+
+function emitStruct(fn: FunctionEmitter, expr: ExprOf<'StructLiteral'>, held: ReadonlySet<Expr> = NONE_HELD): void {
+  emitDict(fn, expr, held)
   fn.at(expr.span)
   fn.emit('BUILD_STRUCT', structConstant(fn, expr.name.text))
 }
@@ -374,6 +408,7 @@ function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>, shared: boolean
   if (enumName !== null) return fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(expr.property.text), 0)
   emitBorrowed(fn, expr.object)
   fn.at(expr.span)
+  if (fn.options.takenParts.has(expr)) return fn.emit('TAKE_PROP', fn.module.name(expr.property.text))
   emitAccess(fn, expr, shared, 'GET_PROP', fn.module.name(expr.property.text))
 }
 
@@ -438,6 +473,9 @@ function readLent(fn: FunctionEmitter, arg: Expr): string | null {
   const variable = fn.lookup(at.name)
   return variable !== null && variable.updated && variable.place.kind === 'local' && !variable.isCell ? at.name : null
 }
+
+/** In the operand of MOVES: the receiver is one that a builtin may change. */
+export const EXTENDS = 1 << 30
 
 /** What becomes of the arguments of a call, as operands of MOVES. */
 interface Moves {
@@ -509,11 +547,14 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
   }
   const { signatures } = fn.module.options
   const moving = readMoving(fn, expr)
+  // What was taken is extended as a variable would be.
+  if (fn.options.takenParts.has(expr.object))
+    return emitMethodOn(fn, expr, () => emitExpr(fn, expr.object), { given: EXTENDS | 3, lent: 0 })
   const values = [expr.object, ...expr.args.map((arg) => arg.value)]
   const mayMove = !expr.optional && !expr.args.some((arg) => arg.spread)
   const moves = mayMove ? chooseMoves(fn, values, moving) : null
-  // What builtins do with their arguments is known; where a struct has a method of such a name, it is as with them.
-  if (moves !== null && signatures.methodEffects(method) !== undefined) moves.lent = 0
+  // A builtin of that name would get a shared receiver from the call, but for one that it borrows; a struct's method borrows that, too.
+  if (moves !== null && signatures.borrowsMethod(method)) moves.lent &= ~2
   const inner = moves === null ? null : findInnerMoving(fn, expr, moving)
   if (inner !== null) moves!.given |= 2
   const isMoved = moves !== null && ((moves.given | moves.lent) & 2) !== 0

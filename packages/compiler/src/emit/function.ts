@@ -82,6 +82,8 @@ export interface FunctionOptions {
   readonly rest: number
   readonly selfName: string | null
   readonly assignments: Assignments
+  /** Reads of fields of parameters that take what they read (names.ts). */
+  readonly takenParts: Set<Expr>
   readonly keepSlots: boolean
   /** Tail calls are allowed: no defer in the function. */
   readonly tailCalls: boolean

@@ -1,13 +1,13 @@
 // Functions and closures → function chunks and the instruction that makes the closure.
 
-import type { Block, ExprOf, Param } from '@bridle/parser'
+import type { Block, Expr, ExprOf, Param } from '@bridle/parser'
 import type { FunctionKind } from '../bytecode/chunk.js'
 import { emitCount } from './count.js'
 import { FunctionEmitter } from './function.js'
 import { emitDeferEpilogue } from './errors.js'
 import { emitExpr, emitReturnTop } from './expressions.js'
 import { emitBody } from './statements.js'
-import { isTaken, ownBody } from './names.js'
+import { isTaken, listTakenParts, ownBody } from './names.js'
 
 export interface FunctionSource {
   readonly name: string
@@ -25,12 +25,20 @@ export interface FunctionSource {
 /** Parameters past these are not taken. */
 const MOST_TAKEN = 24
 
+const NO_PARTS: ReadonlySet<Expr> = new Set()
+
 /** Compiles a function and pushes its closure. */
 export function emitFunction(parent: FunctionEmitter, source: FunctionSource): void {
   const { assignments, yields, hasDefer } = ownBody(source.body.body)
   const kind: FunctionKind = source.isStream ? 'stream' : yields ? 'generator' : source.closure ? 'closure' : 'function'
   const names = source.params.map((param) => param.name.text)
   const firstDefault = source.params.findIndex((param) => param.defaultValue !== null)
+  const isPlain = !hasDefer && (kind === 'function' || kind === 'closure')
+  const mayTake = source.params.map((param, at) => isPlain && !param.rest && param.defaultValue === null && at < MOST_TAKEN)
+  const taken = source.params.map(({ name }, at) => mayTake[at]! && isTaken(name.text, source, assignments))
+  const parts = source.params.map(({ name }, at) =>
+    mayTake[at]! && !taken[at]! ? listTakenParts(name.text, source, assignments) : NO_PARTS,
+  )
   const fn = new FunctionEmitter(parent.module, parent, {
     name: source.name,
     kind,
@@ -39,19 +47,15 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
     rest: source.params.findIndex((param) => param.rest),
     selfName: source.selfName !== null && !names.includes(source.selfName) ? source.selfName : null,
     assignments,
+    takenParts: new Set(parts.flatMap((each) => [...each])),
     keepSlots: hasDefer,
     tailCalls: !hasDefer && kind !== 'generator' && kind !== 'stream',
   })
-  const isPlain = !hasDefer && (kind === 'function' || kind === 'closure')
-  const taken = source.params.map(
-    (param, at) =>
-      isPlain && !param.rest && param.defaultValue === null && at < MOST_TAKEN && isTaken(param.name.text, source, assignments),
-  )
   // Parameters take the first slots, in order.
   source.params.forEach((param, at) => {
     if (param.name.text === '_') fn.newSlot()
     else fn.declareParam(param.name, taken[at]!)
-    if (taken[at]!) fn.emit('TAKE', at)
+    if (taken[at]! || parts[at]!.size > 0) fn.emit('TAKE', at)
   })
   fn.copyAssignedCaptures(names)
   source.params.forEach((param, at) => {
@@ -134,6 +138,7 @@ export function emitConstructor(fn: FunctionEmitter, name: string, structConstan
     rest: -1,
     selfName: null,
     assignments: ownBody([]).assignments,
+    takenParts: new Set(),
     keepSlots: false,
     tailCalls: false,
   })

@@ -3,7 +3,7 @@
 // function's own body the rest. So compile time is linear in the source, at any nesting depth.
 
 import { forEachChild } from '@bridle/parser'
-import type { Binding, Block, Expr, ExprOf, Node, Param, Program, Stmt } from '@bridle/parser'
+import type { Binding, Block, DictEntry, Expr, ExprOf, Node, Param, Program, Stmt } from '@bridle/parser'
 
 /** Nodes whose body becomes a separate function. */
 const FUNCTION_KINDS: ReadonlySet<Node['kind']> = new Set(['Closure', 'FnDecl', 'ToolDecl', 'Spawn', 'Parallel', 'ImplDecl'])
@@ -302,16 +302,110 @@ export function isTaken(
       stmt.value.name === param,
   )
   if (!moves) return false
+  let count = countMentions(body, param)
+  for (const { defaultValue } of params) if (defaultValue !== null) count += countMentions(defaultValue, param)
+  return count === 1
+}
+
+function isMention(node: Node, name: string): boolean {
+  return (
+    (node.kind === 'Identifier' && node.name === name) ||
+    (node.kind === 'Call' && node.callee.text === name) ||
+    (node.kind === 'StructLiteral' && node.name.text === name)
+  )
+}
+
+/** How often a name is read or called inside the node. */
+export function countMentions(node: Node, name: string): number {
   let count = 0
+  const visit = (inner: Node): void => {
+    if (isMention(inner, name)) count++
+    forEachChild(inner, visit)
+  }
+  visit(node)
+  return count
+}
+
+/**
+ * The reads `param.field` by which a function takes a part out of what it was given, to return it in a new dict or struct: the value of
+ * a variable that such a literal has as a field, or that field itself. It may be what an updating method is called on. Nothing reads the
+ * same part, or all of the parameter, behind it.
+ */
+export function listTakenParts(
+  param: string,
+  { params, body }: { readonly params: readonly Param[]; readonly body: Block },
+  { updated }: Assignments,
+): ReadonlySet<Expr> {
+  const taken = new Set<Expr>()
+  if (param === '_' || params.filter(({ name }) => name.text === param).length !== 1) return taken
+  if (params.some(({ defaultValue }) => defaultValue !== null && mentions(defaultValue).has(param))) return taken
+  /** Fields in the order of their reads; null for a use of all of the parameter. */
+  const uses: { readonly field: string | null; readonly node: Node }[] = []
+  /** Candidates by the number of uses up to where nothing of the call remains. */
+  const ends = new Map<ExprOf<'Member'>, number>()
+  const kept = new Set<string>()
+  const once = new Set(listOnce(body.body))
+  const begun: { readonly read: ExprOf<'Member'>; readonly variable: string }[] = []
+  let isHidden = false
   const visit = (node: Node): void => {
-    if (node.kind === 'Identifier' && node.name === param) count++
-    else if ((node.kind === 'Call' && node.callee.text === param) || (node.kind === 'StructLiteral' && node.name.text === param))
-      count++
+    if (isFunctionNode(node)) {
+      if (mentions(node).has(param)) isHidden = true
+      return
+    }
+    if (node.kind === 'Member' && node.object.kind === 'Identifier' && node.object.name === param) {
+      uses.push({ field: node.property.text, node })
+      return
+    }
+    if (isMention(node, param)) uses.push({ field: null, node })
     forEachChild(node, visit)
+    if (node.kind === 'Let') {
+      const names = bindingNames(node.binding)
+      if (names.includes(param)) isHidden = true
+      const read = node.mutable && names.length === 1 && updated.has(names[0]!) ? readPart(node.value, param) : null
+      if (read !== null && node.binding.kind === 'NameBinding' && once.has(node)) begun.push({ read, variable: names[0]! })
+    } else if (node.kind === 'Return') {
+      for (const { value } of listHeldEntries(node.value)) {
+        if (value.kind === 'Identifier') kept.add(value.name)
+        const read = readPart(value, param)
+        if (read !== null) ends.set(read, uses.length)
+      }
+    }
   }
   visit(body)
-  for (const { defaultValue } of params) if (defaultValue !== null) visit(defaultValue)
-  return count === 1
+  if (isHidden) return taken
+  for (const { read, variable } of begun) if (kept.has(variable)) ends.set(read, uses.length)
+  for (const [read, end] of ends) {
+    const behind = uses.slice(uses.findIndex(({ node }) => node === read) + 1, end)
+    if (behind.every(({ field }) => field !== null && field !== read.property.text)) taken.add(read)
+  }
+  return taken
+}
+
+/** `param.field` in `param.field` or `param.field.push(…)`, or another updating method; else null. */
+function readPart(value: Expr, param: string): ExprOf<'Member'> | null {
+  const isUpdate = value.kind === 'MethodCall' && !value.optional && UPDATING_METHODS.has(value.method.text)
+  if (isUpdate && value.args.some((arg) => arg.spread)) return null
+  const read = isUpdate ? value.object : value
+  return read.kind === 'Member' && !read.optional && read.object.kind === 'Identifier' && read.object.name === param ? read : null
+}
+
+/** The entries of a dict or struct literal that are all named. */
+export function listHeldEntries(value: Expr | null): readonly Extract<DictEntry, { kind: 'named' }>[] {
+  if (value?.kind !== 'StructLiteral' && value?.kind !== 'Dict') return []
+  const named = value.entries.filter((entry) => entry.kind === 'named')
+  return named.length === value.entries.length ? named : []
+}
+
+/** Statements of a function that run at most once in a call, as no loop or handler is around them. */
+function* listOnce(body: readonly Stmt[]): Generator<Stmt> {
+  for (const stmt of body) {
+    yield stmt
+    for (let at = stmt.kind === 'ExprStmt' ? stmt.value : null; at?.kind === 'If';) {
+      yield* listOnce(at.then.body)
+      if (at.otherwise?.kind === 'Block') yield* listOnce(at.otherwise.body)
+      at = at.otherwise?.kind === 'If' ? at.otherwise : null
+    }
+  }
 }
 
 /** Whether evaluating it may assign to a variable of this name. */

@@ -42,6 +42,7 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
     rest: -1,
     selfName: null,
     assignments: own.assignments,
+    takenParts: new Set(),
     keepSlots: hasDefer,
     tailCalls: false,
   })

@@ -5,9 +5,11 @@ import { emitMutex, emitSelect } from './concurrency.js'
 import { emitCount } from './count.js'
 import { listDeclaredNames, emitDeclaration } from './declarations.js'
 import {
+  EXTENDS,
   emitBorrowed,
   emitCall,
   emitExpr,
+  emitHolding,
   emitIf,
   emitJumpIf,
   emitJumpUnless,
@@ -17,7 +19,7 @@ import {
 } from './expressions.js'
 import { emitClosureNamed } from './functions.js'
 import { CompileError } from './module.js'
-import { assigns, extendsItself, readPathExtension, rootName } from './names.js'
+import { assigns, extendsItself, listHeldEntries, readPathExtension, rootName } from './names.js'
 import { emitBinding, emitMatch } from './patterns.js'
 import { emitDefer, emitTry } from './errors.js'
 import type { FunctionEmitter, Moving, Variable } from './function.js'
@@ -161,16 +163,17 @@ function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>
     emitMoving(fn, value, { call: value, takes: true, gives: '' })
     return fn.emit('RETURN_MOVED')
   }
+  if (tail && value !== null && emitHolding(fn, value)) return fn.emit('RETURN_MOVED')
   if (tail && value?.kind === 'Pipe') return emitPipe(fn, value, true)
+  // A way out through code of the function's own may meet the parameter again.
+  for (const { value: each } of listHeldEntries(value))
+    fn.options.takenParts.delete(each.kind === 'MethodCall' ? each.object : each)
   if (value === null) fn.emit('NIL')
   else emitExpr(fn, value)
   emitReturnTop(fn)
 }
 
 // ---- assignment
-
-/** In the operand of MOVES: the receiver is one that a builtin may change. */
-const EXTENDS = 1 << 30
 
 const COMPOUND = { '+': 'ADD', '-': 'SUB', '*': 'MUL', '/': 'DIV', '%': 'MOD' } as const
 

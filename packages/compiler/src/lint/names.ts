@@ -21,7 +21,7 @@ import {
   SuggestionBudget,
 } from '@bridle/parser'
 import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
-import { MISSING_BUILTINS } from '../types/missing-builtins.js'
+import { TOLERATED_NAMES } from '../types/missing-builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { rememberItems } from '../items.js'
 import { closest } from '../types/suggest.js'
@@ -141,7 +141,7 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
     const { text } = name
     if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
     candidates ??= [...[...options.signatures.keys()].filter((each) => !each.includes('.')), ...[...known].sort()]
-    const suggestion = MISSING_BUILTINS.has(text) ? null : closest(text, candidates, suggestions)
+    const suggestion = TOLERATED_NAMES.has(text) ? null : closest(text, candidates, suggestions)
     context.report('L057', node.span, { name: text, suggestion })
   }
 }

@@ -2,6 +2,7 @@
 // file declares, and which members its own values have. It takes no types; what it does not know it leaves to the checker.
 
 import { type Expr, findNameHabit, type Program, type Span, type Stmt, walk } from '@bridle/parser'
+import { rememberItems } from '../items.js'
 import type { ImportedInterface } from '../types/module-interface.js'
 
 /** The kind of value that a name was bound to; null when the text does not say. */
@@ -30,6 +31,15 @@ export interface FileNames {
   readonly used: ReadonlySet<string>
 }
 
+/** What one item says of it. */
+interface ItemNames extends Pick<FileNames, 'declared' | 'functions' | 'structs' | 'tools' | 'ownMembers'> {
+  /** Paths of imports. */
+  readonly imported: readonly string[]
+  /** How often a name is called, and how often its result is not used. */
+  readonly called: ReadonlyMap<string, number>
+  readonly ignored: ReadonlyMap<string, number>
+}
+
 export function readNames(program: Program, imports: (path: string) => ImportedInterface | null): FileNames {
   const declared = new Set<string>()
   const functions = new Map<string, Extract<Stmt, { kind: 'FnDecl' }>>()
@@ -40,20 +50,46 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
   const ignored = new Map<string, number>()
   let hasImports = false
   let knowsImports = true
+  for (const item of program.items) {
+    const own = readItem(item, undefined)
+    for (const name of own.declared) declared.add(name)
+    for (const name of own.ownMembers) ownMembers.add(name)
+    for (const [name, decl] of own.functions) functions.set(name, decl)
+    for (const [name, decl] of own.structs) structs.set(name, decl)
+    for (const [name, decl] of own.tools) tools.set(name, decl)
+    for (const [name, times] of own.called) called.set(name, (called.get(name) ?? 0) + times)
+    for (const [name, times] of own.ignored) ignored.set(name, (ignored.get(name) ?? 0) + times)
+    for (const path of own.imported) {
+      hasImports = true
+      const found = imports(path)
+      if (found === null) knowsImports = false
+      for (const name of found?.exports ?? []) declared.add(name)
+      for (const table of found?.methods.values() ?? []) for (const name of table?.keys() ?? []) ownMembers.add(name)
+    }
+  }
+  const used = new Set([...called].filter(([name, times]) => times > (ignored.get(name) ?? 0)).map(([name]) => name))
+  return { declared, functions, structs, tools, ownMembers, hasImports, knowsImports, used }
+}
+
+const readItem = rememberItems((item: Stmt): ItemNames => {
+  const declared = new Set<string>()
+  const functions = new Map<string, Extract<Stmt, { kind: 'FnDecl' }>>()
+  const structs = new Map<string, Extract<Stmt, { kind: 'StructDecl' }>>()
+  const tools = new Map<string, Extract<Stmt, { kind: 'ToolDecl' }>>()
+  const ownMembers = new Set<string>()
+  const imported: string[] = []
+  const called = new Map<string, number>()
+  const ignored = new Map<string, number>()
   const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1)
   const bind = (name: { readonly text: string } | null | undefined): void => {
     if (name !== null && name !== undefined) declared.add(name.text)
   }
-  walk(program, {
+  walk(item, {
     enter(node) {
       switch (node.kind) {
         case 'ImportDecl': {
-          hasImports = true
           for (const name of node.names ?? []) declared.add(name.text)
-          const found = imports(node.path)
-          if (found === null) knowsImports = false
-          for (const name of found?.exports ?? []) declared.add(name)
-          for (const table of found?.methods.values() ?? []) for (const name of table?.keys() ?? []) ownMembers.add(name)
+          imported.push(node.path)
           return
         }
         case 'FnDecl':
@@ -146,9 +182,8 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
       }
     },
   })
-  const used = new Set([...called].filter(([name, times]) => times > (ignored.get(name) ?? 0)).map(([name]) => name))
-  return { declared, functions, structs, tools, ownMembers, hasImports, knowsImports, used }
-}
+  return { declared, functions, structs, tools, ownMembers, imported, called, ignored }
+})
 
 export type Structs = FileNames['structs']
 

@@ -29,17 +29,22 @@ export function checkText(expr: ExprOf<'String'> | ExprOf<'Interpolation'>, cont
   }
 }
 
+/** `{name}`, `{user.name}`, `{price:.2f}`: a name, and how other languages lay it out. */
+const BRACED = /\{([A-Za-z_][A-Za-z0-9_.]*)((?::[<>^]?[0-9]*,?(?:\.[0-9]+)?[bdeEfgsxX%]|:[<>^][0-9]+|:,)?)\}/g
+
 /** `{name}` in a string that people are shown. */
 export function checkBraces(expr: Expr, context: MistakeContext): void {
   if ((expr.kind !== 'String' && expr.kind !== 'Interpolation') || expr.quote !== 'double') return
   for (const piece of plainPieces(expr, context)) {
-    for (const match of piece.text.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g)) {
-      const [text, name] = match as unknown as [string, string]
+    for (const match of piece.text.matchAll(BRACED)) {
+      const [text, name, layout] = match as unknown as [string, string, string]
       const at = piece.start + match.index
       if (/[\\$#{]/.test(context.file.text[at - 1] ?? '') || context.file.text[at + text.length] === '}') continue
-      if (context.scopes.find(name) === null) continue
+      if (name.endsWith('.') || context.scopes.find(name.split('.', 1)[0]!) === null) continue
       const span = { start: at, end: at + text.length }
-      context.report('M011', span, { text, name }, { title: 'interpolate it', edits: [{ span, text: `$${text}` }] })
+      // Rounding and padding are functions here, so that a repair would drop them.
+      const fix = layout === '' ? { title: 'interpolate it', edits: [{ span, text: `$${text}` }] } : null
+      context.report('M011', span, { text, name }, fix)
     }
   }
 }

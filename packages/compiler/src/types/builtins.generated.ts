@@ -321,12 +321,12 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['llm_available_providers() -> list'],
   ['llm_budget(max_cost: float) -> nil'],
   ['llm_budget_remaining() -> float | nil', '?'],
-  ['llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> {text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}', 'dict'],
+  ['llm_call<T>(prompt: string, system?: string | nil, options?: {output_schema?: Schema<T>}) -> {text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string, service_state?: dict}', 'dict'],
   ['llm_call_safe(prompt: string, system?: string | nil, options?: dict) -> dict'],
   ['llm_call_structured<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> T'],
   ['llm_call_structured_result<T>(prompt: string, schema: Schema<T>, options?: dict | nil) -> {ok: bool, data: T | nil, raw_text: string, error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, usage: {input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}, model: string, provider: string}'],
   ['llm_call_structured_safe(prompt: string, schema: Schema<T>, options?: dict | nil) -> dict'],
-  ['llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> {text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}', 'dict'],
+  ['llm_completion<T>(prefix: string, suffix?: string | nil, system?: string | nil, options?: {output_schema?: Schema<T>}) -> {text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string, service_state?: dict}', 'dict'],
   ['llm_config(provider?: string) -> dict | nil', '?'],
   ['llm_cost(model: string, input_tokens: int, output_tokens: int) -> float'],
   ['llm_healthcheck(provider?: string | dict, options?: dict) -> dict'],
@@ -459,6 +459,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['println(value: any) -> nil'],
   ['progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil'],
   ['project_catalog_native() -> list'],
+  ['project_enrich_native(path: string, options: dict) -> dict'],
   ['project_fingerprint(path?: string) -> {primary_language: string, languages: list<string>, frameworks: list<string>, package_manager: string | nil, package_managers: list<string>, test_runner: string | nil, build_tool: string | nil, vcs: string | nil, ci: list<string>, has_tests: bool, has_ci: bool, lockfile_paths: list<string>}'],
   ['project_root() -> string | nil', 'string'],
   ['project_scan_native(path?: string, options?: dict) -> dict'],
@@ -531,6 +532,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['secret_scan(content: string) -> list'],
   ['select(...channels: channel)'],
   ['select_artifacts_adaptive(artifacts: list, policy?: dict) -> list', '?'],
+  ['self_review(diff: string, rubric?: string | nil, max_rounds?: int) -> dict'],
   ['send(ch: channel, value: any) -> bool', '?'],
   ['send_input(handle: dict | string, task: any) -> dict', '?'],
   ['session_cookie(name: string, payload: any, secret: string, options?: dict) -> string'],
@@ -719,6 +721,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['trigger_inspect_dlq() -> list'],
   ['trigger_inspect_lifecycle(kind?: string) -> list'],
   ['trigger_list() -> list'],
+  ['trigger_manifest_native(tables: dict, facts: dict) -> dict'],
   ['trigger_register(config: dict) -> dict'],
   ['trigger_replay(event_id: string) -> dict'],
   ['trigger_test_harness(fixture: string | dict) -> dict'],
@@ -755,6 +758,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['values(dict: dict) -> list'],
   ['variance(items: list<number>, sample?: bool) -> float'],
   ['verify_signed_url(url: string, secret_or_keys: string|dict, now: int, options?: dict) -> dict'],
+  ['vision_ocr(image: string | dict, options?: dict) -> dict'],
   ['wait_agent(handle_or_list: dict | string | list) -> any'],
   ['waitpoint_cancel(id: string | dict, options?: dict) -> dict'],
   ['waitpoint_complete(id: string | dict, options?: dict) -> dict'],
@@ -1048,30 +1052,32 @@ const KEYS_30 = 'complete:dict description:string handler:closure mime_type:stri
 const KEYS_31 = '* condition:closure poll_interval:duration|int source timeout:duration|int'
 const KEYS_32 = 'boundary:string'
 const KEYS_33 = 'max_field_bytes:int max_fields:int max_total_bytes:int'
-const KEYS_34 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
-const KEYS_35 = 'deny max_output:int pattern:string'
-const KEYS_36 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
-const KEYS_37 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
-const KEYS_38 = '* kid:string'
-const KEYS_39 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
-const KEYS_40 = '* max_events:int max_message_bytes:int'
-const KEYS_41 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
-const KEYS_42 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
-const KEYS_43 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
-const KEYS_44 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
-const KEYS_45 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
-const KEYS_46 = '* keep_last:int prompt:string'
-const KEYS_47 = '* skew_seconds:int'
-const KEYS_48 = 'by:string reason:string'
-const KEYS_49 = 'by:string'
-const KEYS_50 = 'by:string id:string metadata:dict'
-const KEYS_51 = 'timeout:duration|int wait_id:string'
-const KEYS_52 = 'follow_symlinks:bool max_depth:int'
-const KEYS_53 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
-const KEYS_54 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
-const KEYS_55 = 'base64:bool code:int reason:string type:string|string|string|string|string'
-const KEYS_56 = '* path:string'
-const KEYS_57 = 'backoff_ms:int max_retries:int'
+const KEYS_34 = 'base_evidence:dict budget_tokens:int cache_dir:string cache_key:string include_operator_meta:bool model:string prompt:string provider:string schema schema_retries:int temperature:float'
+const KEYS_35 = '* depth:int include_hidden:bool include_vendor:bool respect_gitignore:bool tiers:list<string>'
+const KEYS_36 = 'deny max_output:int pattern:string'
+const KEYS_37 = 'args capabilities_requested:list<string> deadline:duration|int detail evidence_refs:list principal:string quorum:int reviewers:list<string> undo_metadata'
+const KEYS_38 = 'include_dirs:bool include_files:bool include_hidden:bool max_depth:int pattern:string'
+const KEYS_39 = '* kid:string'
+const KEYS_40 = '* artifacts:list audit:dict carry execution:dict graph:dict name:string node:dict options:dict permissions:dict policy:dict task:string tools:list transcript wait:bool'
+const KEYS_41 = '* max_events:int max_message_bytes:int'
+const KEYS_42 = 'headers:dict max_buffered_events:int max_event_bytes:int status:int'
+const KEYS_43 = '* allowed_tools:list<string> background:bool carry execution:dict name:string returns:dict session_id:string system:string'
+const KEYS_44 = '* annotations:dict defer_loading:bool executor:string|string|string|string handler:closure host_capability:string mcp_server:string namespace:string outputSchema:dict output_schema:dict parameters:dict returns:dict|string title:string'
+const KEYS_45 = 'compact_callback:closure compact_strategy:string compact_threshold:int compress_callback:closure custom_compactor:closure hard_limit_strategy:string hard_limit_tokens:int keep_last:int mask_callback:closure token_threshold:int tool_output_max_chars:int'
+const KEYS_46 = '* compact_strategy:string keep_last:int strategy:string summarize_prompt:string summary:string target_tokens:int'
+const KEYS_47 = '* keep_last:int prompt:string'
+const KEYS_48 = '* skew_seconds:int'
+const KEYS_49 = 'language:string min_confidence:float page_mode:int timeout_ms:int'
+const KEYS_50 = 'by:string reason:string'
+const KEYS_51 = 'by:string'
+const KEYS_52 = 'by:string id:string metadata:dict'
+const KEYS_53 = 'timeout:duration|int wait_id:string'
+const KEYS_54 = 'follow_symlinks:bool max_depth:int'
+const KEYS_55 = '* auth:dict headers:dict max_message_bytes:int max_messages:int timeout_ms:int'
+const KEYS_56 = 'auth:dict idle_timeout_ms:int max_message_bytes:int max_messages:int send_buffer_messages:int'
+const KEYS_57 = 'base64:bool code:int reason:string type:string|string|string|string|string'
+const KEYS_58 = '* path:string'
+const KEYS_59 = 'backoff_ms:int max_retries:int'
 
 /** Keys of options, `key` or `key:type`, separated by spaces, by builtin and number of the parameter. */
 export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number, keys: string])[]> = new Map([
@@ -1131,43 +1137,45 @@ export const OPTION_KEYS: ReadonlyMap<string, readonly (readonly [param: number,
   ['pg_connect', [[1, KEYS_0]]],
   ['pg_pool', [[1, KEYS_0]]],
   ['pg_transaction', [[2, KEYS_0]]],
-  ['project_scan_native', [[1, KEYS_34]]],
-  ['project_scan_tree_native', [[1, KEYS_34]]],
-  ['project_walk_tree_native', [[1, KEYS_34]]],
+  ['project_enrich_native', [[1, KEYS_34]]],
+  ['project_scan_native', [[1, KEYS_35]]],
+  ['project_scan_tree_native', [[1, KEYS_35]]],
+  ['project_walk_tree_native', [[1, KEYS_35]]],
   ['provider_register', [[1, KEYS_0]]],
-  ['register_tool_hook', [[0, KEYS_35]]],
-  ['request_approval', [[1, KEYS_36]]],
-  ['scan_directory', [[2, KEYS_37]]],
+  ['register_tool_hook', [[0, KEYS_36]]],
+  ['request_approval', [[1, KEYS_37]]],
+  ['scan_directory', [[2, KEYS_38]]],
   ['session_cookie', [[3, KEYS_7]]],
   ['shared_scope_id', [[1, KEYS_0]]],
-  ['signed_url', [[4, KEYS_38]]],
+  ['signed_url', [[4, KEYS_39]]],
   ['skill_define', [[2, KEYS_0]]],
-  ['spawn_agent', [[0, KEYS_39]]],
-  ['sse_connect', [[2, KEYS_40]]],
+  ['spawn_agent', [[0, KEYS_40]]],
+  ['sse_connect', [[2, KEYS_41]]],
   ['sse_event', [[1, KEYS_0]]],
-  ['sse_server_response', [[0, KEYS_41]]],
+  ['sse_server_response', [[0, KEYS_42]]],
   ['sse_server_send', [[2, KEYS_0]]],
-  ['sub_agent_run', [[1, KEYS_42]]],
-  ['tool_define', [[3, KEYS_43]]],
+  ['sub_agent_run', [[1, KEYS_43]]],
+  ['tool_define', [[3, KEYS_44]]],
   ['tool_surface_validate', [[1, KEYS_0]]],
   ['tool_synthesize', [[0, KEYS_0]]],
-  ['transcript_auto_compact', [[1, KEYS_44]]],
-  ['transcript_compact', [[1, KEYS_45]]],
+  ['transcript_auto_compact', [[1, KEYS_45]]],
+  ['transcript_compact', [[1, KEYS_46]]],
   ['transcript_fork', [[1, KEYS_0]]],
   ['transcript_reset', [[0, KEYS_0]]],
-  ['transcript_summarize', [[1, KEYS_46]]],
+  ['transcript_summarize', [[1, KEYS_47]]],
   ['trigger_register', [[0, KEYS_0]]],
-  ['verify_signed_url', [[3, KEYS_47]]],
-  ['waitpoint_cancel', [[1, KEYS_48]]],
-  ['waitpoint_complete', [[1, KEYS_49]]],
-  ['waitpoint_create', [[0, KEYS_50]]],
-  ['waitpoint_wait', [[1, KEYS_51]]],
-  ['walk_dir', [[1, KEYS_52]]],
-  ['websocket_connect', [[1, KEYS_53]]],
-  ['websocket_route', [[2, KEYS_54]]],
-  ['websocket_send', [[2, KEYS_55]]],
-  ['websocket_server', [[1, KEYS_56]]],
-  ['with_rate_limit', [[2, KEYS_57]]],
+  ['verify_signed_url', [[3, KEYS_48]]],
+  ['vision_ocr', [[1, KEYS_49]]],
+  ['waitpoint_cancel', [[1, KEYS_50]]],
+  ['waitpoint_complete', [[1, KEYS_51]]],
+  ['waitpoint_create', [[0, KEYS_52]]],
+  ['waitpoint_wait', [[1, KEYS_53]]],
+  ['walk_dir', [[1, KEYS_54]]],
+  ['websocket_connect', [[1, KEYS_55]]],
+  ['websocket_route', [[2, KEYS_56]]],
+  ['websocket_send', [[2, KEYS_57]]],
+  ['websocket_server', [[1, KEYS_58]]],
+  ['with_rate_limit', [[2, KEYS_59]]],
   ['workflow_execute', [[3, KEYS_0]]],
   ['workflow_graph', [[0, KEYS_0]]],
 ])

@@ -9,7 +9,7 @@ import type { CheckContext } from './context.js'
 import { type FnSignature, PLACEHOLDER } from './declarations.js'
 import { infer } from './infer.js'
 import { type Binding, bindTyped, explicitBindings, positional, visibleFunction } from './infer-calls.js'
-import { MISSING_BUILTINS } from './missing-builtins.js'
+import { TOLERATED_NAMES } from './missing-builtins.js'
 import { CONCRETE_TYPES } from './narrow.js'
 import { conflictText, fits, interfaceMismatch } from './relate.js'
 import { schemaType } from './schema.js'
@@ -55,7 +55,7 @@ function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext):
   if (context.importedNames === null || isKnownTarget(name, scope, context)) return
   const budget = context.suggestions
   // Another name would be another thing.
-  const isHopeless = budget.isSpent || MISSING_BUILTINS.has(name) || context.askedNames.has(name)
+  const isHopeless = budget.isSpent || TOLERATED_NAMES.has(name) || context.askedNames.has(name)
   const suggestion = isHopeless ? null : closest(name, callCandidates(scope, context.importedNames), budget)
   context.report('N001', call.callee.span, { name, suggestion })
 }

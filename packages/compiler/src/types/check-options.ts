@@ -34,9 +34,10 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name
     if (others === 'dict' && entry.value.kind === 'Dict') continue
     const { suggestions } = context
     const isOpen = others !== null
+    const meant = findHabit(entry.key.text, keys, dict)
     const suggestion = isOpen
-      ? suggestNear(entry.key.text, keys, suggestions)
-      : (suggestNear(entry.key.text, keys, suggestions) ?? closest(entry.key.text, keys, suggestions))
+      ? (meant ?? suggestNear(entry.key.text, keys, suggestions))
+      : (meant ?? suggestNear(entry.key.text, keys, suggestions) ?? closest(entry.key.text, keys, suggestions))
     if (suggestion === null && isOpen) continue
     const { span, text } = entry.key
     const fix = entry.quoted ? undefined : replaceWord(span, suggestion)
@@ -46,10 +47,15 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name
   }
 }
 
+/** What another library means by a key, where the dict does not have that already. */
+function findHabit(text: string, keys: readonly string[], dict: Extract<Expr, { kind: 'Dict' }>): string | null {
+  const words = Object.hasOwn(OPTION_HABITS, text) ? OPTION_HABITS[text]! : []
+  const isThere = (word: string): boolean => dict.entries.some((entry) => entry.kind === 'named' && entry.key.text === word)
+  return words.find((word) => keys.includes(word) && !isThere(word)) ?? null
+}
+
 /** Where other keys have a meaning too, one must be very near to be a misspelt one. */
 function suggestNear(text: string, keys: readonly string[], budget: SuggestionBudget): string | null {
-  const meant = Object.hasOwn(OPTION_HABITS, text) ? OPTION_HABITS[text]! : null
-  if (meant !== null && keys.includes(meant)) return meant
   // Keys are many, so that one is near by chance: three edits make another word.
   const suggest = (distance: Candidate['distance']): string | null =>
     suggestName(
@@ -61,15 +67,25 @@ function suggestNear(text: string, keys: readonly string[], budget: SuggestionBu
   return near === null || (countEdits(text, near, 3) > 2 && suggest(1) === null) ? null : near
 }
 
-/** What other libraries call an option. */
-const OPTION_HABITS: Readonly<Record<string, string>> = {
-  max_turns: 'max_iterations',
-  max_steps: 'max_iterations',
-  maxTurns: 'max_iterations',
-  max_completion_tokens: 'max_tokens',
-  stop_sequences: 'stop',
-  params: 'query',
-  data: 'body',
+/** What other libraries call an option: the first that the builtin has is meant. */
+const OPTION_HABITS: Readonly<Record<string, readonly string[]>> = {
+  max_turns: ['max_iterations'],
+  max_steps: ['max_iterations'],
+  maxTurns: ['max_iterations'],
+  max_completion_tokens: ['max_tokens'],
+  stop_sequences: ['stop'],
+  params: ['query', 'parameters'],
+  data: ['body'],
+  args: ['parameters'],
+  arguments: ['parameters'],
+  inputSchema: ['parameters'],
+  input_schema: ['parameters'],
+  execute: ['handler'],
+  run: ['handler'],
+  func: ['handler'],
+  function: ['handler'],
+  callback: ['handler'],
+  implementation: ['handler'],
 }
 
 interface KnownKeys {

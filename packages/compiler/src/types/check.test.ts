@@ -609,14 +609,14 @@ test('strict types warn about unvalidated values', () => {
   expect(checkBody('let d = json_parse("1")\nprintln(d.a)')).toEqual([])
 })
 
-test('a missing builtin is an error where asked for, and stops no run', () => {
-  const calls = 'vision_ocr({})\npi()'
+test('a call of a constant is an error where asked for, and stops no run', () => {
+  const calls = 'stream({})\npi()'
   expect(checkBody(calls)).toEqual([])
   expect(checkBody(calls, { refuseMissing: true })).toEqual([
-    'E call target `vision_ocr` is not defined or imported',
+    'E call target `stream` is not defined or imported',
     'E call target `pi` is not defined or imported',
   ])
-  expect(check('fn vision_ocr(x) { return x }\nvision_ocr(1)', { refuseMissing: true })).toEqual([])
+  expect(check('fn stream(x) { return x }\nstream(1)', { refuseMissing: true })).toEqual([])
 })
 
 test('options that nobody reads', () => {

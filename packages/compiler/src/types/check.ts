@@ -15,7 +15,7 @@ import { warnDeprecated } from './check-calls.js'
 import { checkDeclaration } from './check-declarations.js'
 import { checkStatement, checkStatements } from './check-statements.js'
 import { type CheckContext, reporter, signatureCache } from './context.js'
-import { MISSING_BUILTINS } from './missing-builtins.js'
+import { TOLERATED_NAMES } from './missing-builtins.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
@@ -46,6 +46,8 @@ export interface CheckOptions {
   readonly refuseMissing?: boolean
   /** Called with the printed type of each name at its declaration and uses; for editors. */
   readonly observe?: (span: Span, type: string) => void
+  /** The only function of the top level that is looked into, for who asks about names in it and for no findings. */
+  readonly only?: Stmt
   /** Called with the printed type of this expression statement, null when unknown; for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
   /** Names of the modules `std/NAME`, for suggestions of the full strictness. */
@@ -189,11 +191,12 @@ function makeContext(program: Program, options: CheckOptions, root: Scope, diagn
     otherNames,
     deprecated: deprecations(program),
     strict: options.strict ?? false,
-    toleratedNames: options.refuseMissing === true ? NONE : MISSING_BUILTINS,
+    toleratedNames: options.refuseMissing === true ? NONE : TOLERATED_NAMES,
     reportsOptions: options.strictness === 'full',
     suggestions: new SuggestionBudget(),
     observe: options.observe ?? null,
     probe: options.probe ?? null,
+    only: options.only ?? null,
     signature,
     checkExpr: (expr, scope) => {
       scope.work.step()
@@ -316,7 +319,11 @@ function isCall(node: { readonly kind: string }): node is CallNode {
 // ---- fourth pass: checking ------------------------------------------------------------------------------------------
 
 function checkTopLevel(item: Stmt, context: CheckContext): void {
-  const { root } = context
+  const { root, only } = context
+  if (only !== null && only !== item && item.kind === 'FnDecl') {
+    root.declareFunction(item.name.text, context.signature(item))
+    return
+  }
   if (isCallableDeclaration(item)) {
     checkDeclaration(item, root, context)
     return

@@ -34,6 +34,8 @@ export interface CheckContext {
   /** Of the file. */
   readonly suggestions: SuggestionBudget
   readonly observe: ((span: Span, type: string) => void) | null
+  /** The only function of the top level that is looked into; null for all of them. */
+  readonly only: Stmt | null
   readonly probe: { readonly stmt: Stmt; readonly found: (type: string | null) => void } | null
   readonly signature: (decl: FnDecl) => FnSignature
   readonly checkExpr: (expr: Expr, scope: Scope) => void

@@ -4,8 +4,10 @@ export { HAS_INBOX } from './loop/inbox.js'
 export { agentLoopFamily } from './loop/loop.js'
 export { agentStateFamily } from './loop/state.js'
 
+export { enrichmentFamily } from './models/enrichment.js'
 export { llmFamily } from './models/llm.js'
 export { modelFixtures } from './models/mock.js'
+export { reviewFamily } from './models/review.js'
 
 export { hitlFamily } from './people/hitl.js'
 export { monitorsFamily } from './people/monitors.js'
@@ -29,5 +31,7 @@ export { daemonsFamily } from './workers/daemons.js'
 export { workersFamily } from './workers/workers.js'
 
 export { workflowsFamily } from './workflows/workflows.js'
+export { SIGNATURE_VARIANTS, readDeliveryKey, verifySignature } from './triggers/signatures.js'
+export type { SignatureVariant, SignedRequest, Verification, VerificationOptions } from './triggers/signatures.js'
 export { triggersFamily } from './triggers/triggers.js'
 export { workflowMessagesFamily } from './workflows/mailbox.js'

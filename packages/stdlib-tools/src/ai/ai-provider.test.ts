@@ -215,3 +215,71 @@ describe('pieces', () => {
     expect(isCancelled).toBe(true)
   })
 })
+
+const REASONED = [
+  { type: 'reasoning' as const, text: 'hm', providerMetadata: { anthropic: { signature: 's1' } } },
+  {
+    type: 'tool-call' as const,
+    toolCallId: 'c1',
+    toolName: 'add',
+    input: '{"a": 2}',
+    providerMetadata: { google: { thoughtSignature: 's2' } },
+  },
+]
+const LOOP = (more = ''): string => `
+let tools = tool_define(tool_registry(), "add", "Adds", {parameters: {a: "int"}, handler: { x -> throw "too large" }})
+let r = agent_loop("2?", nil, {tools: tools, tool_format: "native", max_iterations: 2, model: "openai/m"${more}})
+println(r.status)`
+
+test.each([false, true])(
+  'signed reasoning goes back with its calls, and failures are marked (streamed: %s)',
+  async (isStreamed) => {
+    const end = { type: 'finish' as const, finishReason: { unified: 'tool-calls' as const, raw: undefined }, usage }
+    const stream = (...parts: readonly unknown[]) => ({ stream: convertArrayToReadableStream([...parts, end] as never[]) })
+    const model = new MockLanguageModelV4({
+      provider: 'openai.chat',
+      modelId: 'm',
+      doGenerate: [{ ...say(), content: REASONED }, say(text('done ##DONE##'))] as never,
+      doStream: [
+        stream(
+          { type: 'reasoning-start', id: 'r' },
+          { type: 'reasoning-delta', id: 'r', delta: 'hm' },
+          { type: 'reasoning-end', id: 'r', providerMetadata: REASONED[0]!.providerMetadata },
+          REASONED[1],
+        ),
+        stream({ type: 'text-delta', id: 't', delta: 'done ##DONE##' }),
+      ] as never,
+    })
+    expect(await run(model, LOOP(isStreamed ? ', stream: true' : ''))).toBe('done\n')
+    const calls = isStreamed ? model.doStreamCalls : model.doGenerateCalls
+    expect(calls[1]!.prompt.slice(-2)).toMatchObject([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 's1' } } },
+          {
+            type: 'tool-call',
+            toolCallId: 'c1',
+            toolName: 'add',
+            input: { a: 2 },
+            providerOptions: { google: { thoughtSignature: 's2' } },
+          },
+        ],
+      },
+      { role: 'tool', content: [{ output: { type: 'error-text', value: 'Error: Thrown: too large' } }] },
+    ])
+  },
+)
+
+test('a model that falls silent is left after idle_timeout', async () => {
+  const model = new MockLanguageModelV4({
+    provider: 'p',
+    modelId: 'm',
+    doStream: {
+      stream: new ReadableStream({ start: (control) => control.enqueue({ type: 'text-delta', id: 't', delta: 'a' }) }),
+    },
+  })
+  const ask =
+    'println(try { llm_call("x", nil, {stream: true, idle_timeout: 0.01, llm_retries: 0}).text } catch (e) { "${e.category}" })'
+  expect(await run(model, ask)).toBe('timeout\n')
+})

@@ -8,6 +8,7 @@ import { answered, describeCause, thrownError } from '../tools/executors/provide
 import { classifyStatus, makeFailure } from '../host/providers/model-failures.js'
 import { ModelStreams } from '../host/providers/model-streams.js'
 import type { DeltaSource } from '../host/providers/model-streams.js'
+import { isFailureText } from '../host/providers/wires/content.js'
 import { StreamError } from '../host/providers/wires/wire.js'
 import type { Delta } from '../host/providers/wires/wire.js'
 
@@ -101,13 +102,16 @@ async function askModel(
   { onDelta }: AiProviderOptions,
 ): Promise<EffectOutcome> {
   const seconds = readNumber(record(asked['settings'])['timeout'])
-  const signal = seconds === undefined ? call.signal : AbortSignal.any([call.signal, AbortSignal.timeout(seconds * 1000)])
+  const abort = new AbortController()
+  const limits = [call.signal, abort.signal, ...(seconds === undefined ? [] : [AbortSignal.timeout(seconds * 1000)])]
+  const signal = AbortSignal.any(limits)
+  const idle = makeIdleWatch(asked, abort)
   try {
     const options = { ...makeOptions(model, asked), abortSignal: signal }
     const answer =
       onDelta === undefined
         ? record(await model.doGenerate(options as never))
-        : await readStream(record(await model.doStream(options as never)), (delta) =>
+        : await readStream(record(await idle.hold(Promise.resolve(model.doStream(options as never)))), idle, (delta) =>
             onDelta(delta, { runId: call.runId, id: call.id }),
           )
     return answered(readAnswer(answer, model) as Plain)
@@ -135,10 +139,12 @@ async function openModelStream(
     if (call.signal.aborted || call.runSignal?.aborted === true) return makeFailure('cancelled', 'the request was cancelled')
     return describeFailure(cause, seconds)
   }
+  const idle = makeIdleWatch(asked, abort)
   try {
-    const given = record(await model.doStream({ ...makeOptions(model, asked), abortSignal: signal } as never))
+    const asking = Promise.resolve(model.doStream({ ...makeOptions(model, asked), abortSignal: signal } as never))
+    const given = record(await idle.hold(asking))
     const reader = (given['stream'] as ReadableStream<unknown>).getReader()
-    return streams.open(call, id, readModelStream(reader, abort, model, describe, onDelta, call))
+    return streams.open(call, id, readModelStream({ reader, abort, model, describe, onDelta, call, idle }))
   } catch (cause) {
     return describe(cause)
   } finally {
@@ -146,19 +152,60 @@ async function openModelStream(
   }
 }
 
-function readModelStream(
-  reader: ReadableStreamDefaultReader<unknown>,
-  abort: AbortController,
-  model: AiSdkModel,
-  describe: (cause: unknown) => EffectOutcome,
-  onDelta: AiProviderOptions['onDelta'],
-  { runId, id }: EffectCall,
-): DeltaSource {
+interface IdleWatch {
+  /** What is waited for, or a timeout when it takes too long; a model that looks at no signal is left then. */
+  readonly hold: <T>(waiting: Promise<T>) => Promise<T>
+}
+
+/** The time between two pieces, where the script says one (`idle_timeout`). */
+function makeIdleWatch(asked: Json, abort: AbortController): IdleWatch {
+  const seconds = readNumber(record(asked['settings'])['idle_timeout'])
+  if (seconds === undefined || seconds <= 0) return { hold: (waiting) => waiting }
+  return {
+    async hold(waiting) {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => {
+            const cause = new IdleTooLong(`no piece of the answer came within ${seconds} s`)
+            reject(cause)
+            abort.abort(cause)
+          },
+          Math.min(seconds * 1000, LONGEST_TIMER_MS),
+        )
+      })
+      // The loser of the race is nobody's business.
+      waiting.catch(() => {})
+      try {
+        return await Promise.race([waiting, late])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+class IdleTooLong extends Error {}
+
+interface ModelStreamParts {
+  readonly reader: ReadableStreamDefaultReader<unknown>
+  readonly abort: AbortController
+  readonly model: AiSdkModel
+  readonly describe: (cause: unknown) => EffectOutcome
+  readonly onDelta: AiProviderOptions['onDelta']
+  readonly call: EffectCall
+  readonly idle: IdleWatch
+}
+
+function readModelStream({ reader, abort, model, describe, onDelta, call, idle }: ModelStreamParts): DeltaSource {
+  const { runId, id } = call
   const answer = new StreamedAnswer()
   return {
     async read() {
       for (;;) {
-        const { done, value } = await reader.read()
+        const { done, value } = await idle.hold(reader.read())
         if (done) {
           if (!answer.isWhole) throw new StreamError('transient_network', 'stream error: the answer broke off before its end')
           return { deltas: [], answer: readAnswer(answer.body(), model) as Plain }
@@ -182,6 +229,7 @@ function readModelStream(
 function describeFailure(cause: unknown, seconds: number | undefined): EffectOutcome {
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
     return makeFailure('timeout', `request timed out after ${seconds} s`)
+  if (cause instanceof IdleTooLong) return makeFailure('timeout', `request timed out: ${cause.message}`)
   const category = cause instanceof StreamError ? cause.category : classify(cause)
   return makeFailure(category, describeCause(cause))
 }
@@ -252,10 +300,8 @@ function makePrompt(model: AiSdkModel, asked: Json): readonly Json[] {
       const calls = list(message['tool_calls']).map(record)
       for (const call of calls) nameOfCall.set(call['id'], record(call['function'])['name'] ?? call['name'])
       const text = readText(content) ?? joinTexts(content)
-      prompt.push({
-        role,
-        content: [...(text === '' ? [] : [{ type: 'text', text }]), ...calls.map((call) => makePastCall(call, nameOfCall))],
-      })
+      const made = calls.map((call) => makePastCall(call, nameOfCall))
+      prompt.push({ role, content: makeAnswerParts(text, made, readState(message, asked)) })
     } else {
       const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content).map(record)
       const results = blocks.filter((block) => block['type'] === 'tool_result')
@@ -271,21 +317,46 @@ function makePrompt(model: AiSdkModel, asked: Json): readonly Json[] {
   return prompt
 }
 
+/** What this model sent with an earlier answer; another one cannot read it. */
+function readState(message: Json, asked: Json): readonly Json[] {
+  const state = record(message['service_state'])
+  return state['provider'] === asked['provider'] && state['model'] === asked['model'] ? list(state['parts']).map(record) : []
+}
+
+/** The parts of a past answer in their order, with the texts and calls that the conversation has now. */
+function makeAnswerParts(text: string, calls: readonly Json[], kept: readonly Json[]): readonly Json[] {
+  const said = text === '' ? [] : [{ type: 'text', text }]
+  const isSame = joinTexts(kept.filter((part) => part['type'] === 'text')) === text
+  const ordered = kept.flatMap((part): readonly Json[] => {
+    if (part['type'] === 'text') return isSame ? [part] : []
+    if (part['type'] !== 'tool-call') return [part]
+    return calls
+      .filter((call) => call['toolCallId'] === part['toolCallId'])
+      .map((call) => ({ ...call, ...part, type: 'tool-call' }))
+  })
+  const named = new Set(kept.map((part) => part['toolCallId']))
+  const rest = calls.filter((call) => !named.has(call['toolCallId']))
+  const at = isSame || kept.length === 0 ? -1 : ordered.findIndex((part) => part['type'] === 'tool-call')
+  if (isSame && kept.length > 0) return [...ordered, ...rest]
+  return at < 0 ? [...ordered, ...said, ...rest] : [...ordered.slice(0, at), ...said, ...ordered.slice(at), ...rest]
+}
+
 function makePastCall(call: Json, names: ReadonlyMap<unknown, unknown>): Json {
   const args = record(call['function'])['arguments'] ?? call['arguments'] ?? {}
   let input: unknown = args
   if (typeof args === 'string') {
     try {
-      input = JSON.parse(args)
+      input = args.trim() === '' ? {} : JSON.parse(args)
     } catch {
-      input = {}
+      input = { __unreadable: args }
     }
   }
   return { type: 'tool-call', toolCallId: call['id'], toolName: names.get(call['id']) ?? '', input }
 }
 
 function makeResult(id: unknown, content: unknown, names: ReadonlyMap<unknown, unknown>): Json {
-  const output = typeof content === 'string' ? { type: 'text', value: content } : { type: 'json', value: content ?? null }
+  const kind = typeof content === 'string' && isFailureText(content) ? 'error-text' : 'text'
+  const output = typeof content === 'string' ? { type: kind, value: content } : { type: 'json', value: content ?? null }
   return { type: 'tool-result', toolCallId: id, toolName: names.get(id) ?? '', output }
 }
 
@@ -325,7 +396,21 @@ function readAnswer(answer: Json, model: AiSdkModel): Json {
     cache_write_tokens: readCount(record(inputTokens)['cacheWrite'], ''),
     thinking: reasoning === '' ? null : reasoning,
     stop_reason: readStop(answer['finishReason']),
+    service_state: keepParts(content),
   }
+}
+
+/** Reasoning, and what providers attach to parts, such as signatures: both go back with the calls of the answer. */
+function keepParts(content: readonly Json[]): readonly Json[] {
+  const calls = content.filter((part) => part['type'] === 'tool-call' && part['providerExecuted'] !== true)
+  const isPlain = content.every((part) => part['type'] !== 'reasoning' && part['providerMetadata'] === undefined)
+  if (calls.length === 0 || isPlain) return []
+  return content.flatMap((part): readonly Json[] => {
+    const { providerMetadata } = part
+    const more = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+    if (calls.includes(part)) return [{ type: 'tool-call', toolCallId: part['toolCallId'], ...more }]
+    return part['type'] === 'reasoning' || part['type'] === 'text' ? [{ type: part['type'], text: part['text'], ...more }] : []
+  })
 }
 
 /** A word, or since v3 `{unified, raw}`. */
@@ -339,11 +424,11 @@ function readCount(value: unknown, key: string): number {
 }
 
 /** The parts of a stream as one answer. */
-async function readStream(result: Json, onDelta: (delta: AiDelta) => void | Promise<void>): Promise<Json> {
+async function readStream(result: Json, idle: IdleWatch, onDelta: (delta: AiDelta) => void | Promise<void>): Promise<Json> {
   const answer = new StreamedAnswer()
   const reader = (result['stream'] as ReadableStream<unknown>).getReader()
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await idle.hold(reader.read())
     if (done) return answer.body()
     const delta = answer.take(record(value))
     if (delta !== null && delta.text !== '')
@@ -385,6 +470,10 @@ class StreamedAnswer {
           this.calls.findIndex(({ id }) => id === part['id']),
           readText(part['delta']) ?? '',
         )
+      case 'reasoning-start':
+      case 'reasoning-end':
+        this.attach(part)
+        return null
       case 'tool-call':
         this.content.push(part as Grown)
         return this.takeWholeCall(part)
@@ -408,10 +497,19 @@ class StreamedAnswer {
 
   private grow(type: 'text' | 'reasoning', part: Json): Delta {
     const text = readText(part['delta']) ?? ''
+    if (type === 'reasoning' && part['providerMetadata'] !== undefined) this.attach(part)
     const last = this.content.find((each) => each.type === type && each.id === part['id'])
     if (last === undefined) this.content.push({ type, id: part['id'], text })
-    else last.text += text
+    else last.text = `${last.text ?? ''}${text}`
     return { type, text }
+  }
+
+  /** Signatures come with the beginning, a piece or the end of what they sign. */
+  private attach(part: Json): void {
+    const given = part['providerMetadata']
+    let last = this.content.find((each) => each.type === 'reasoning' && each.id === part['id'])
+    if (last === undefined) this.content.push((last = { type: 'reasoning', id: part['id'], text: '' }))
+    if (given !== undefined) last['providerMetadata'] = given
   }
 
   private makeCallDelta(index: number, text: string): Delta {

@@ -2,6 +2,7 @@
 // waits. A run that waits for a person ends here and goes on from its snapshot once there is an answer, so that it makes no difference
 // in which process that comes; nothing it did before is done again.
 
+import { listenForAbort } from '../library/abort.js'
 import { SourceFile } from '@bridle/parser'
 import type { Plain } from '@bridle/vm'
 import { typeName } from '@bridle/vm/families'
@@ -227,14 +228,12 @@ export class ScriptRunner {
     const controller = new AbortController()
     const { timeoutMs = TIMEOUT_MS } = this.options
     const timer = setTimeout(() => controller.abort(new Error(`it ran longer than ${timeoutMs} ms`)), timeoutMs)
-    const onAbort = (): void => controller.abort(outer?.reason)
-    if (outer?.aborted === true) onAbort()
-    else outer?.addEventListener('abort', onAbort, { once: true })
+    const ignore = listenForAbort(outer, () => controller.abort(outer?.reason))
     return {
       signal: controller.signal,
       settle: () => {
         clearTimeout(timer)
-        outer?.removeEventListener('abort', onAbort)
+        ignore()
       },
     }
   }

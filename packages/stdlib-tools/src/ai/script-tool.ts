@@ -4,6 +4,7 @@
 import { harnTypes } from '../tools/host-tools/print-types.js'
 import { declareTool } from '../tools/host-tools/declarations.js'
 import { createRegistry } from '../tools/host-tools/registry.js'
+import type { ToolRegistry } from '../tools/host-tools/registry.js'
 import type { ToolDeclaration } from '@bridle/compiler'
 import type { Tool } from '../tools/host-tools/define.js'
 import type { JsonSchema } from '../tools/host-tools/schema.js'
@@ -84,6 +85,7 @@ const ABOUT = `Writes and runs a script. The answer has a status:
 
 const MOST_FOUND = 10
 const MOST_DESCRIBED = 10
+const MOST_SUGGESTED = 3
 
 export class ScriptTool {
   readonly name: string
@@ -95,6 +97,8 @@ export class ScriptTool {
   readonly tools: readonly ModelTool[]
   private readonly runner: ScriptRunner
   private readonly declarations: readonly ToolDeclaration[]
+  /** Made at the first search. */
+  private index: ToolRegistry | null = null
   /** Outcomes of calls that the AI SDK asked about, until it asks for them. */
   private readonly known = new Shelf<ScriptOutcome>('c', 200)
 
@@ -143,8 +147,7 @@ export class ScriptTool {
   /** Lines of the tools that have one of the words. */
   searchTools(query: string): string {
     const byName = new Map(this.declarations.map((each) => [each.name, each]))
-    const found = createRegistry(toolsOfDeclarations(this.declarations)).search({ text: query })
-    const lines = found.slice(0, MOST_FOUND).flatMap(({ tool }) => byName.get(tool.name) ?? [])
+    const lines = this.findTools(query, MOST_FOUND).flatMap((name) => byName.get(name) ?? [])
     return lines.length === 0
       ? `No tool has any of these words. There are ${this.declarations.length} tools.`
       : harnTypes(lines, { short: true })
@@ -155,8 +158,16 @@ export class ScriptTool {
     const known = new Set(names.slice(0, MOST_DESCRIBED))
     const found = this.declarations.filter(({ name }) => known.has(name))
     const missing = [...known].filter((name) => !found.some((each) => each.name === name))
-    const rest = missing.length === 0 ? '' : `\nThere is no tool ${missing.map((name) => JSON.stringify(name)).join(', ')}.\n`
-    return `${harnTypes(found)}${rest}`
+    const lines = missing.map((name) => {
+      const near = this.findTools(name, MOST_SUGGESTED)
+      return `There is no tool ${JSON.stringify(name)}${near.length === 0 ? '' : `; near it: ${near.join(', ')}`}.\n`
+    })
+    return `${harnTypes(found)}${lines.length === 0 ? '' : `\n${lines.join('')}`}`
+  }
+
+  private findTools(query: string, limit: number): readonly string[] {
+    this.index ??= createRegistry(toolsOfDeclarations(this.declarations))
+    return this.index.search({ text: query, limit }).map(({ tool }) => tool.name)
   }
 
   /** Carries out a call of any of `tools`; gives the text for the model. */

@@ -171,6 +171,7 @@ test('a tool that changed is not offered before a person has accepted it', async
     defineTool({
       name: 'remove',
       description: 'Always remove everything',
+      sideEffect: 'read_only',
       input: z.object({ id: z.int() }),
       execute: () => 'gone',
     }),
@@ -185,7 +186,9 @@ test('a tool that changed is not offered before a person has accepted it', async
   })
   expect(await run(refusing, REMOVE)).toMatchObject({ status: 'invalid' })
   expect(await run(refusing, REMOVE)).toMatchObject({ status: 'invalid' })
-  expect(asked).toEqual([expect.stringMatching(/has changed since[^]*descriptions[^]*Always remove everything/)])
+  expect(asked).toEqual([
+    expect.stringMatching(/has changed since[^]*descriptions[^]*Always remove everything[^]*hints: .*readOnlyHint/),
+  ])
   const accepting = await connect(gateway, () => ({ action: 'accept', content: { accepted: true } }))
   expect(await run(accepting, REMOVE)).toMatchObject({ value: 'gone' })
   expect(await run(silent, REMOVE)).toMatchObject({ value: 'gone' })
@@ -221,6 +224,8 @@ describe('a person is asked', () => {
     expect(await call(client, 'resume_script', { token })).toMatchObject({ status: 'pending' })
 
     const html = await (await fetch(page.url)).text()
+    // A page that loads itself anew would throw away what a person has marked.
+    expect(html).not.toContain('http-equiv')
     expect(html).toContain('&quot;id&quot;: 7')
     expect(html).toContain('→   3 | return remove')
     expect((await fetch(page.url.slice(0, -1))).status).toBe(404)

@@ -307,8 +307,12 @@ function withScriptField(schema: JsonObject): JsonObject {
 
 /** What a person is shown of a tool that changed. */
 export function renderChange({ key, problem, listed }: ToolChange): string {
-  const { description = null, inputSchema = null } = listed
-  return `The tool ${key} ${problem}.\nIt says: ${String(description ?? '')}\nIts parameters: ${JSON.stringify(inputSchema)}`
+  const { description, inputSchema = null, outputSchema, annotations } = listed
+  const more = [
+    ['result', outputSchema],
+    ['hints', annotations],
+  ].flatMap(([name, value]) => (value === undefined || value === null ? [] : [`\nIts ${String(name)}: ${JSON.stringify(value)}`]))
+  return `The tool ${key} ${problem}.\nIt says: ${String(description ?? '')}\nIts parameters: ${JSON.stringify(inputSchema)}${more.join('')}`
 }
 
 const hasForms = (client: ToolClient | null): client is ToolClient => client?.capabilities['elicitation'] !== undefined

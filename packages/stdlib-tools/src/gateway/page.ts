@@ -110,7 +110,9 @@ async function renderPage(gateway: Gateway, path: string): Promise<string> {
 <form method="post" action="${path}"><input type="hidden" name="change" value="${escapeHtml(change.key)}"><button>Offer it as it is now</button></form></section>`,
     ),
   ]
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="15">
+  // Not over a form that somebody fills in.
+  const refresh = parts.length === 0 ? '<meta http-equiv="refresh" content="15">' : ''
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">${refresh}
 <title>Approvals</title><style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{background:#f4f4f4;padding:1rem;overflow:auto}section{border-top:1px solid #ccc}</style>
 <h1>Approvals</h1>${parts.length === 0 ? '<p>Nothing waits for you.</p>' : parts.join('\n')}</html>`
 }

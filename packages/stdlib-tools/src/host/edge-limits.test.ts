@@ -379,12 +379,12 @@ describe('a large answer', () => {
     ],
     [
       'of a provider at once',
-      `let x = cwd()\nreturn ${SUM}`,
+      `let x: any = cwd()\nreturn ${SUM}`,
       { providers: [{ kinds: ['process.info'], perform: () => ({ ok: true, value: plainRows }) }] },
     ],
     [
       'of a provider later',
-      `let x = cwd()\nreturn ${SUM}`,
+      `let x: any = cwd()\nreturn ${SUM}`,
       { providers: [{ kinds: ['process.info'], perform: () => Promise.resolve({ ok: true, value: plainRows }) }] },
     ],
   ])('%s is taken in in pieces, and a replay takes it in again', async (_name, source, options) => {

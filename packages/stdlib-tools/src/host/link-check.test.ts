@@ -35,7 +35,8 @@ async function attempt(source: string, options: RuntimeOptions = {}, start: Star
     ...options,
   })
   let output = ''
-  const module = runtime.compile(source)
+  // What compiling refuses by itself in the full strictness is refused by the start where a host asks only what the language asks.
+  const module = runtime.compile(source, { strictness: 'language' })
   try {
     const run = runtime.start(module, {
       ...start,

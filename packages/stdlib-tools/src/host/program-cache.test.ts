@@ -53,7 +53,7 @@ describe('a kept program', () => {
     const kept = decodeKept(bytes!, {
       engine: 'one',
       entry: { key: '/s/main.harn', text: SCRIPT },
-      settings: '[[],[]]',
+      settings: '[[],[],"full"]',
     })
     const other = new MemoryPrograms()
     await runToOutcome(other, 'pipeline main() { println("another program") }')
@@ -61,7 +61,7 @@ describe('a kept program', () => {
     const { program } = decodeKept(another!, {
       engine: 'one',
       entry: { key: '/s/main.harn', text: 'pipeline main() { println("another program") }' },
-      settings: '[[],[]]',
+      settings: '[[],[],"full"]',
     })!
     programs.entries.set(name, encodeKept(kept!.facts, program))
     expect(await runToOutcome(programs, SCRIPT)).toBe('another program\n')
@@ -91,6 +91,8 @@ describe('a kept program', () => {
     expect(programs.writes).toBe(3)
     await runToOutcome(programs, SCRIPT.replace('-7', '-8'), { globals: ['argv'] })
     expect(programs.writes).toBe(4)
+    await runToOutcome(programs, SCRIPT.replace('-7', '-8'), { strictness: 'language' })
+    expect(programs.writes).toBe(5)
   })
 
   test('is made anew when a module that it imports changes or is another one', async () => {
@@ -110,7 +112,7 @@ describe('a kept program', () => {
 
   test('is none where there are findings, or a host that takes part in compiling', async () => {
     const programs = new MemoryPrograms()
-    const runtime = createRuntime({ programs })
+    const runtime = createRuntime({ programs, strictness: 'language' })
     const warned = 'fn f(a) { return a }\npipeline main() { println(f(1, 2)) }\n'
     for (let time = 0; time < 2; time++) expect(runtime.compile(warned, { file: '/s/main.harn' }).warnings).toHaveLength(1)
     expect(() => runtime.compile('pipeline main() {', { file: '/s/main.harn' })).toThrow()
@@ -126,7 +128,7 @@ describe('a kept program', () => {
     const text = 'pipeline main() { println(1) }'
     await runToOutcome(programs, text)
     const [[name = '', bytes] = []] = programs.entries
-    const wanted = { engine: 'one', entry: { key: '/s/main.harn', text }, settings: '[[],[]]' }
+    const wanted = { engine: 'one', entry: { key: '/s/main.harn', text }, settings: '[[],[],"full"]' }
     expect(decodeKept(bytes!, wanted)).not.toBeNull()
     for (let at = 0; at < bytes!.length; at++) {
       const damaged = bytes!.slice()

@@ -2,7 +2,7 @@
 
 import { LinkError, SnapshotError, collectSignatures, linkProgram } from '@bridle/vm'
 import type { Registry } from '@bridle/vm'
-import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
+import type { BuiltinSignatures, CompileResult, Strictness } from '@bridle/compiler'
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { Diagnostic } from '@bridle/parser'
 import { CompileError } from './compile-errors.js'
@@ -77,7 +77,14 @@ export class ProgramCompiler {
     const ceilings = settings.imports === undefined ? undefined : makeImportCeilings(settings.imports, this.rules)
     const tools = settings.checkTools === false ? null : this.toolTypes(settings.checkTools === 'complete')
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
-    const found = this.compileSource(entry, this.makeCollector().resolve, { ...settings, ceilings, tools, findingsOnly: true })
+    const strictness = this.chooseStrictness(settings)
+    const found = this.compileSource(entry, this.makeCollector().resolve, {
+      ...settings,
+      strictness,
+      ceilings,
+      tools,
+      findingsOnly: true,
+    })
     return found.diagnostics
   }
 
@@ -93,7 +100,8 @@ export class ProgramCompiler {
       ...(ceilings === undefined ? {} : { ceilings }),
     }
     const tools = settings.checkTools === false ? null : this.toolTypes(settings.checkTools === 'complete')
-    const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings, tools })
+    const strictness = this.chooseStrictness(settings)
+    const result = this.compileWith(entry, collector.resolve, { ...settings, strictness, ceilings, tools })
     const sources = collector.sources(entry, recorded)
     const module = this.linkModule(result, sources)
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
@@ -103,6 +111,14 @@ export class ProgramCompiler {
       keeping.cache.write(makeKeptName(entry.key, keeping.settings), encodeKept(facts, result.program!))
     }
     return module
+  }
+
+  /**
+   * A text that a host compiles is checked fully, because a script that a model wrote is to be refused with its finding and not to run
+   * without effect. What snapshots and journals carry was accepted before: `compileSources` asks only what the language asks.
+   */
+  private chooseStrictness(settings: CompileSettings): Strictness {
+    return settings.strictness ?? this.options.strictness ?? 'full'
   }
 
   /** Throws CompileError. */
@@ -200,7 +216,7 @@ export class ProgramCompiler {
       Object.keys(this.host.functions).length === 0
     if (programs === undefined || !isPlain) return null
     const names = [...(globals ?? []), ...Object.keys(globalValues ?? {})]
-    return { cache: programs, settings: JSON.stringify([names, extensions ?? []]) }
+    return { cache: programs, settings: JSON.stringify([names, extensions ?? [], this.chooseStrictness({})]) }
   }
 
   /** A program that was compiled before, of the same texts. */

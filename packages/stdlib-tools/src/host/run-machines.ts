@@ -37,7 +37,7 @@ import type { MachineMakers, RuntimeOptions, StartOptions } from './runtime-opti
 /** What a machine is told of its run. */
 export type MachineSettings = Pick<
   StartOptions,
-  'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier'
+  'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier' | 'copies'
 > & { readonly authority: RunAuthority; readonly branches?: readonly RunBranch[] }
 
 export type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
@@ -98,6 +98,7 @@ export class RunMachines {
       judge: EFFECT_JUDGE,
       hostData: this.makeHostData(options, { report, keepsCalls }),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
+      ...(options.copies === undefined ? {} : { copies: options.copies }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
         ? {}

@@ -1,6 +1,7 @@
 // One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
+import { listenForAbort } from '../library/abort.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { ReportListener } from '../library/logging/reports.js'
 import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, makeRuntimeFault } from '@bridle/vm'
@@ -355,9 +356,7 @@ export class Run<Output = Plain> {
 
   private async execute(): Promise<RunResult> {
     const { signal, journal } = this.parts
-    const onAbort = (): void => this.abort.abort(signal?.reason)
-    if (signal?.aborted === true) onAbort()
-    else signal?.addEventListener('abort', onAbort, { once: true })
+    const ignore = listenForAbort(signal, () => this.abort.abort(signal?.reason))
     try {
       if (this.unkept !== null) throw this.unkept
       if (this.recorder?.isLost === true) this.abort.abort(new Error(TRACE_LOST))
@@ -375,7 +374,7 @@ export class Run<Output = Plain> {
       const fault = makeRuntimeFault(`internal error: ${describeCause(cause)}`)
       return { ...this.describeEnded(), status: 'failed', error: new ScriptError(fault, cause) }
     } finally {
-      signal?.removeEventListener('abort', onAbort)
+      ignore()
       await this.services?.close()
       this.stream.end()
       journal?.close?.()

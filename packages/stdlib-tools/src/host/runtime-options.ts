@@ -4,7 +4,7 @@ import type { Approve } from '../tools/policy/approval-options.js'
 import type { StandIns } from '../library/logging/stand-ins.js'
 import type { CompileLimits, Strictness } from '@bridle/compiler'
 import type { Extension, Program } from '@bridle/parser'
-import type { Machine, BuiltinFamily, BuiltinLists, Limits, TierOptions, Value } from '@bridle/vm'
+import type { Machine, BuiltinFamily, BuiltinLists, Limits, CopyRecord, TierOptions, Value } from '@bridle/vm'
 import type { LinkMode } from './link-check.js'
 import type { DefinedTool, DriftWatch, ResultCache } from '../tools/host-slots.js'
 import type { RequestDefaults } from '../library/http/request-defaults.js'
@@ -47,6 +47,11 @@ export interface RuntimeOptions extends HostParts {
    * by default. Holds for programs that snapshots carry, too.
    */
   readonly compileLimits?: CompileLimits
+  /**
+   * What `compile` refuses: `full` (the default) what is surely or nearly surely a mistake, as `bridle check` does; `language` only what the
+   * language refuses (docs/embedding/runs.md). Programs that snapshots, journals and stores carry are held to `language`.
+   */
+  readonly strictness?: Strictness
   /** Providers, tools, servers, cache and logging of a configuration file. */
   readonly config?: RuntimeConfig
   /** Providers of tools that a configuration names. */
@@ -197,7 +202,7 @@ export interface CompileSettings {
   readonly strict?: boolean
   /** Whether calls of builtins of the language that Bridle does not have are errors; a run that never makes them needs none. */
   readonly refuseMissing?: boolean
-  /** `language` (the default) refuses what the language refuses; `full` also what is surely or nearly surely a mistake. */
+  /** That of the runtime when absent. */
   readonly strictness?: Strictness
   /** The pipeline to run, instead of `default` or the first one. */
   readonly pipeline?: string
@@ -271,6 +276,8 @@ export interface StartOptions<Input = unknown> {
   readonly runId?: string
   /** When code is compiled to JavaScript; null: never. By default hot code is, where the host allows it. */
   readonly tier?: TierOptions | null
+  /** Is told of every copy that is made of a container because somebody else may hold it. All of the run is in the base tier then. */
+  readonly copies?: (copy: CopyRecord) => void
   /** Puts another machine in the place of the plain one: for tools that stop, restore or watch it at every step. */
   readonly machine?: (makers: MachineMakers) => DrivenMachine
 }

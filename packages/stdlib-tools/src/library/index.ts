@@ -1,5 +1,7 @@
 // The door of this room: what other rooms use. They import the files that are named here; types may come from here (scripts/doors.ts).
 
+export { listenForAbort } from './abort.js'
+
 export { codecsFamily } from './codecs/codecs.js'
 
 export { compressFamily } from './compression/compress.js'
@@ -68,6 +70,7 @@ export { tracingFamily, usageState } from './logging/tracing.js'
 
 export { isSecretVariable, processFamily } from './processes/process.js'
 export { terminalFamily } from './processes/terminal.js'
+export { visionFamily } from './processes/vision.js'
 
 export { projectFamily } from './project/project.js'
 

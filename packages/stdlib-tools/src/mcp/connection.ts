@@ -2,6 +2,7 @@
 // is found out at the beginning (probe.ts); what follows is with the peer. Everything here settles: a request ends with its answer, at its
 // timeout, when its signal aborts or when the server goes away.
 
+import { listenForAbort } from '../library/abort.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
@@ -389,25 +390,22 @@ class Deadline {
   readonly signal: AbortSignal
   timedOut = false
   private readonly controller = new AbortController()
-  private readonly outer: AbortSignal
   private readonly timer: ReturnType<typeof setTimeout>
-  private readonly onAbort = (): void => this.controller.abort(this.outer.reason)
+  private readonly ignore: () => void
 
   constructor(ms: number, outer: AbortSignal) {
     this.ms = ms
-    this.outer = outer
     this.signal = this.controller.signal
     this.timer = setTimeout(() => {
       this.timedOut = true
       this.controller.abort(new Error('timeout'))
     }, clampTimer(ms))
-    if (outer.aborted) this.onAbort()
-    else outer.addEventListener('abort', this.onAbort, { once: true })
+    this.ignore = listenForAbort(outer, () => this.controller.abort(outer.reason))
   }
 
   clear(): void {
     clearTimeout(this.timer)
-    this.outer.removeEventListener('abort', this.onAbort)
+    this.ignore()
   }
 }
 

@@ -1,6 +1,7 @@
 // A server of the revision 2026-07-28 or a later one. There is no session: each request says who we are, a result may ask for input and is
 // then asked for again, and changes are heard on a stream that we open. What scripts see is what they see of older servers.
 
+import { listenForAbort } from '../library/abort.js'
 import type { Plain } from '@bridle/vm'
 import { withIntegers } from '../tools/executors/exact-json.js'
 import { VERSION } from '../version.js'
@@ -322,18 +323,19 @@ export class ModernPeer implements Peer {
     return new Promise((resolve, reject) => {
       const isAsked = signal !== undefined
       let isOpen = false
-      const onAbort = (): void => reject(signal!.reason instanceof Error ? signal!.reason : new Error('cancelled'))
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const ignore = listenForAbort(signal, () =>
+        reject(signal!.reason instanceof Error ? signal!.reason : new Error('cancelled')),
+      )
       const acknowledge = (honored: Fields): void => {
         isOpen = true
-        signal?.removeEventListener('abort', onAbort)
+        ignore()
         // Only now, so that nothing is missed between the two.
         before?.stop.abort(new Error('another stream has taken over'))
         resolve(honored)
       }
       this.listening = { id, stop, acknowledge }
       const onEnd = (cause: unknown): void => {
-        signal?.removeEventListener('abort', onAbort)
+        ignore()
         if (isAsked && !isOpen) reject(cause instanceof Error ? cause : new Error(String(cause)))
         else resolve({})
         if (this.listening?.id !== id || stop.signal.aborted) return
@@ -383,16 +385,14 @@ function withoutWireFields(result: Fields): Fields {
 
 function pause(ms: number, signal: AbortSignal, keepsAlive = true): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
-    }
-    if (signal.aborted) return onAbort()
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
+      ignore()
       resolve()
     }, ms)
     if (!keepsAlive) timer.unref?.()
-    signal.addEventListener('abort', onAbort, { once: true })
+    const ignore = listenForAbort(signal, () => {
+      clearTimeout(timer)
+      reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
+    })
   })
 }

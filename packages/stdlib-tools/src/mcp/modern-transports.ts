@@ -1,5 +1,6 @@
 // How a request of the newer revisions gets to a server and its answer back: one POST each, or a line of a pipe that all share.
 
+import { listenForAbort } from '../library/abort.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { encodeHeader, isFields, readSubject } from './modern-wire.js'
 import type { StdioTransport } from './stdio.js'
@@ -195,17 +196,16 @@ export class ModernStdio implements ModernTransport {
     signal: AbortSignal,
   ): Promise<Fields> {
     return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
       const settle = (): void => {
-        signal.removeEventListener('abort', onAbort)
+        ignore()
         this.waiting.delete(id)
       }
-      const onAbort = (): void => {
+      const ignore = listenForAbort(signal, () => {
         settle()
         this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }).catch(() => {})
         reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
-      }
-      if (signal.aborted) return reject(signal.reason instanceof Error ? signal.reason : new Error('cancelled'))
-      signal.addEventListener('abort', onAbort, { once: true })
+      })
       this.waiting.set(id, {
         resolve: (result) => {
           settle()

@@ -21,7 +21,13 @@ const quoteText = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('${', '\\${')}"`
 
 const makeHost = (options: McpOptions = {}, more: RuntimeOptions = {}) =>
-  createRuntime({ providers: [mcpProvider(options)], grants: ['mcp', 'process', 'http'], ...more })
+  createRuntime({
+    // What a run says of calls that compiling would refuse.
+    strictness: 'language',
+    providers: [mcpProvider(options)],
+    grants: ['mcp', 'process', 'http'],
+    ...more,
+  })
 
 async function runToOutput(source: string, options: McpOptions = {}, start: StartOptions = {}): Promise<string> {
   const runtime = makeHost(options)

@@ -118,9 +118,11 @@ export class RegisteredBackend implements McpBackend {
     return this.offer[name].map((each) => Object.fromEntries(Object.entries(each).filter(([key]) => !HIDDEN.has(key))))
   }
 
-  features(): { readonly completions: boolean; readonly subscriptions: boolean; readonly tasks: boolean } {
+  features(): ReturnType<NonNullable<McpBackend['features']>> & { readonly tasks: boolean } {
     const { prompts, resourceTemplates, resources } = this.offer
     return {
+      // A tool of the script may register what there is none of yet: clients listen for changes of what is announced only.
+      lists: ['prompts', 'resources'],
       completions: [...prompts, ...resourceTemplates].some((each) => each['complete'] !== undefined),
       subscriptions: resources.some((each) => each['subscribe'] === true),
       tasks: this.offer.tools.some((each) => isTaskSupport(each['task'])),

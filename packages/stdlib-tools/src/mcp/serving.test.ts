@@ -358,7 +358,11 @@ mcp_resource_template({uri_template: "u:{id}", name: "U", handler: { _ -> "" }, 
 
   test('a script that uses none of it refuses it by name', async () => {
     const client = await connectClient(await startRegistered('mcp_resource({uri: "a:1", name: "A", text: "t"})'))
-    expect(client.getServerCapabilities()).toEqual({ resources: { listChanged: true }, logging: {} })
+    expect(client.getServerCapabilities()).toEqual({
+      resources: { listChanged: true },
+      prompts: { listChanged: true },
+      logging: {},
+    })
     for (const method of ['completion/complete', 'resources/subscribe', 'tasks/list'])
       await expect(client.request({ method, params: {} } as never, z.looseObject({}) as never)).rejects.toMatchObject({
         code: -32601,

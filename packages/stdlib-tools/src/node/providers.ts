@@ -1,6 +1,7 @@
 // The usual set of providers over one workspace.
 
 import { llmProvider } from '../host/providers/models.js'
+import { readPlace } from '../host/providers/places.js'
 import type { LlmProviderOptions } from '../host/providers/models.js'
 import type { Provider, ProviderSource } from '../tools/executors/provider.js'
 import { fsProvider } from './fs.js'
@@ -52,9 +53,13 @@ function makeModelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: Net
   // Keys and prompts are not to leave for a host that the rules of the environment refuse, wherever the host has put a model.
   const placed: typeof fetch =
     alsoWithin === undefined ? (input, init) => fetch(input, init) : guardedFetch({ denyPrivate: false, alsoWithin })
+  const readVariable = (name: string): string | undefined => {
+    const value = (llm.env ?? env)[name]
+    return value === undefined ? undefined : readPlace(name, value)
+  }
   const places = [
     ...Object.values(llm.services ?? {}).map(({ baseUrl }) => baseUrl),
-    ...MODEL_PLACES.map((name) => (llm.env ?? env)[name]),
+    ...MODEL_PLACES.map((name) => readVariable(name)),
   ]
   const origins = new Set(places.flatMap((place) => (place === undefined ? [] : (readOrigin(place) ?? []))))
   return (input, init) => (origins.has(readOrigin(String(input)) ?? '') ? placed(input, init) : guarded(input, init))
@@ -62,16 +67,21 @@ function makeModelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: Net
 
 /** Variables by which a host says where a model is. KEEP WITH: PROVIDERS of the vm (providers.test.ts compares them). */
 export const MODEL_PLACES: readonly string[] = [
+  'ANTHROPIC_BASE_URL',
   'AZURE_OPENAI_ENDPOINT',
   'BEDROCK_BASE_URL',
   'DASHSCOPE_BASE_URL',
   'DEEPSEEK_BASE_URL',
   'FIREWORKS_BASE_URL',
   'GEMINI_BASE_URL',
+  'GOOGLE_GEMINI_BASE_URL',
   'GROQ_BASE_URL',
   'LOCAL_LLM_BASE_URL',
   'MLX_BASE_URL',
   'OLLAMA_HOST',
+  'OPENAI_API_BASE',
+  'OPENAI_BASE_URL',
+  'OPENROUTER_BASE_URL',
   'TGI_BASE_URL',
   'TOGETHER_AI_BASE_URL',
   'VERTEX_AI_BASE_URL',

@@ -1,5 +1,6 @@
 // The door of this room: what other rooms use. They import the files that are named here; types may come from here (scripts/doors.ts).
 
+export { readParameters, withDefaults } from './definitions/arguments.js'
 export { HAS_OTHER_HOST_TOOLS, HOST_TOOLS, getEntryFacts, toHostEntry } from './definitions/entry.js'
 export { readCallArguments, readParseError } from './definitions/model-arguments.js'
 export {
@@ -28,7 +29,7 @@ export { STANDARD_TOOLS, findStandardEntry } from './definitions/standard-tools.
 export { validateSurface } from './definitions/surface.js'
 export { toolSynthesisFamily } from './definitions/synthesis.js'
 export { toolsFamily } from './definitions/tools.js'
-export { isRequired } from './definitions/validate.js'
+export { isObjectSchema, isRequired } from './definitions/validate.js'
 
 export { RUN_BRANCHES, TOOL_CALLS } from './dispatch/branches.js'
 export type { RunBranch } from './dispatch/branches.js'

@@ -70,6 +70,8 @@ export interface Context {
   write(text: string): void
   /** Charges work and memory before doing it: 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
   charge(fuel: number, heap?: number): void
+  /** A container of so many heap units is copied because its receiver may not be changed. */
+  noteCopy(bytes: number): void
   /** Units that one operation may take: what would be charged more than this need not be begun. */
   readonly mostWork: number
 

@@ -110,6 +110,7 @@ const methods: readonly BuiltinDef[] = [
       return self
     }
     chargeEntries(ctx, self.size + other.size)
+    ctx.noteCopy(16 + 32 * self.size)
     return self.merged(other)
   }),
   defineDictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
@@ -120,6 +121,7 @@ const methods: readonly BuiltinDef[] = [
       return self
     }
     chargeEntries(ctx, self.size)
+    ctx.noteCopy(16 + 32 * self.size)
     const copy = self.copy()
     copy.delete(name)
     return copy

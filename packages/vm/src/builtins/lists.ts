@@ -23,6 +23,7 @@ import type { BuiltinFamily } from './registry.js'
 import { sorting } from './sorting.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
+import { share } from '../interpreter/access.js'
 import { display } from '../values/display.js'
 import { makeBlankSlots } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
@@ -239,13 +240,29 @@ function slice(ctx: Context, self: HarnList, start: Value, end: Value): HarnList
   const to = clampIndex(count(end) ?? self.length, self.length)
   const items = from < to ? self.items.slice(from, to) : []
   chargeList(ctx, items.length)
+  self.nest = null
+  return new HarnList(items)
+}
+
+function takeSome(ctx: Context, self: HarnList, n: Value): HarnList {
+  const taken = Math.min(countOr(n, 0), self.length)
+  chargeList(ctx, taken)
+  self.nest = null
+  return new HarnList(self.items.slice(0, taken))
+}
+
+function skipSome(ctx: Context, self: HarnList, n: Value): HarnList {
+  const items = self.items.slice(Math.min(countOr(n, 0), self.length), self.length)
+  chargeList(ctx, items.length)
+  self.nest = null
   return new HarnList(items)
 }
 
 /** `first` and `last`: an element without an int argument, otherwise a list of up to that many. */
 function makeEdgeMethod(one: (self: HarnList) => Value, some: (self: HarnList, n: number) => Value[]) {
   return (ctx: Context, self: HarnList, n: Value): Value => {
-    if (count(n) === null) return one(self)
+    if (count(n) === null) return share(one(self))
+    self.nest = null
     const items = some(self, Math.min(countOr(n, 0), self.length))
     chargeList(ctx, items.length)
     return new HarnList(items)
@@ -316,35 +333,41 @@ const methods: readonly BuiltinDef[] = [
     chargeMade(ctx, length, 2 * length)
     return new HarnList(self.items.slice(0, length).map((item, at) => new HarnList([item, other.items[at]!])))
   }),
-  listMethod('slice(start: int, end?: int) -> list', 'Elements from `start` up to `end`; negatives count from the end.', slice),
-  listMethod('take(n: int) -> list', 'The first `n` elements.', (ctx, self, n) => {
-    const taken = Math.min(countOr(n, 0), self.length)
-    chargeList(ctx, taken)
-    return new HarnList(self.items.slice(0, taken))
-  }),
-  listMethod('skip(n: int) -> list', 'All but the first `n` elements.', (ctx, self, n) => {
-    const items = self.items.slice(Math.min(countOr(n, 0), self.length), self.length)
-    chargeList(ctx, items.length)
-    return new HarnList(items)
-  }),
-  listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first),
-  listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last),
+  listMethod(
+    'slice(start: int, end?: int) -> list',
+    'Elements from `start` up to `end`; negatives count from the end.',
+    slice,
+    true,
+  ),
+  listMethod('take(n: int) -> list', 'The first `n` elements.', takeSome, true),
+  listMethod('skip(n: int) -> list', 'All but the first `n` elements.', skipSome, true),
+  listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first, true),
+  listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last, true),
   listMethod(
     'sum() -> int | float',
     'Sum of the numbers; others are ignored.',
     (ctx, self) => sum(viewAllSlowly(ctx, self)),
     true,
   ),
-  listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) =>
-    findBest(viewAllSlowly(ctx, self), (order) => order < 0),
+  listMethod(
+    'min() -> any',
+    'The first least element, nil when empty.',
+    (ctx, self) => share(findBest(viewAllSlowly(ctx, self), (order) => order < 0)),
+    true,
   ),
-  listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) =>
-    findBest(viewAllSlowly(ctx, self), (order) => order > 0),
+  listMethod(
+    'max() -> any',
+    'The first greatest element, nil when empty.',
+    (ctx, self) => share(findBest(viewAllSlowly(ctx, self), (order) => order > 0)),
+    true,
   ),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
     if (ctx.argc === 0) return self
     if (self.owned || self.items.length === self.length) ctx.charge(0, 32)
-    else chargeList(ctx, self.length)
+    else {
+      chargeList(ctx, self.length)
+      ctx.noteCopy(16 + 16 * self.length)
+    }
     if (self.owned) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).
       self.items.push(value)
@@ -360,6 +383,7 @@ const methods: readonly BuiltinDef[] = [
       return self
     }
     chargeList(ctx, self.length)
+    ctx.noteCopy(16 + 16 * self.length)
     return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
   }),
   listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tallying.run(ctx, self), true),

@@ -7,11 +7,14 @@ import type { Registry } from './registry.js'
 /** Names with this prefix belong to the compiler; scripts may call them, suggestions never show them. */
 const INTERNAL = '__'
 
+/** The types of receivers that a variable may own; no method keeps another kind. */
+const OWNABLE: ReadonlySet<string> = new Set(['list', 'dict'])
+
 export function collectSignatures(registry: Registry, globals: Iterable<string> = []): Signatures {
   const borrowed = new Set<string>()
   const kept = new Set<string>()
-  for (const table of registry.methods.values()) {
-    for (const def of table.values()) (def.borrows ? borrowed : kept).add(def.name)
+  for (const [type, table] of registry.methods) {
+    for (const def of table.values()) (def.borrows || !OWNABLE.has(type) ? borrowed : kept).add(def.name)
   }
   return {
     effects: (name) => {

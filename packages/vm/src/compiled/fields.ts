@@ -27,7 +27,8 @@ export function readProperty(w: InstrWriter, i: Instr, block: Block): string {
   const name = w.constant(i.k)
   const x = w.value(i.b)
   const a = w.any(i.a)
-  const isOut = i.c === 1
+  const isOut = i.c !== 0
+  const out = i.c === 2 ? `readOut(${x},t,2)` : 'share(t)'
   const isOptional = i.op === LINKED.GET_PROP_OPT
   const slow = `${writeBeforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.writeCalling(`getProperty(${x},${name},${isOptional})`)};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${isOut ? 'share(t);' : ''}`
   if (w.readType(i.b) === FLOAT) return `${slow}${a}=t;`
@@ -36,7 +37,7 @@ export function readProperty(w: InstrWriter, i: Instr, block: Block): string {
     const guard = writeShapeGuard(w, i, i.b, shape)
     w.noteShape(i.b, shape)
     const slot = `${x}.slots[${i.kind}]`
-    return isOut ? `${guard}t=${slot};if(${x}.nest!==null)share(t);${a}=t;` : `${guard}${a}=${slot};`
+    return isOut ? `${guard}t=${slot};if(${x}.nest!==null)${out};${a}=t;` : `${guard}${a}=${slot};`
   }
   const ofList =
     i.k === 'count'
@@ -47,7 +48,7 @@ export function readProperty(w: InstrWriter, i: Instr, block: Block): string {
   const site = w.constant(i)
   return (
     `${ofList}t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
-    `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${isOut ? `if(${x}.nest!==null&&${x}.nest!==undefined)share(t);` : ''}${ofList === '' ? '' : '}'}${a}=t;`
+    `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${isOut ? `if(${x}.nest!==null&&${x}.nest!==undefined)${out};` : ''}${ofList === '' ? '' : '}'}${a}=t;`
   )
 }
 

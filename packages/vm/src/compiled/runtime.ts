@@ -40,7 +40,7 @@ import {
   power,
   subtract,
 } from '../interpreter/arithmetic.js'
-import { holdsField, holdsItem, makeOwn, ownField, ownItem } from '../interpreter/ownership.js'
+import { hold, holdsField, holdsItem, makeOwn, ownField, ownItem, readOut } from '../interpreter/ownership.js'
 import { chargeHeldUpdate, isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter/charges.js'
 import { Fault, convertLeavingRun, makeThrown, makeTypeFault } from '../interpreter/fault.js'
 import { findStructMethod } from '../interpreter/calls.js'
@@ -463,7 +463,9 @@ export const HELPERS = {
   setHeldIndex,
   readCharacterAt,
   chargeHeldUpdate,
+  hold,
   makeOwn,
+  readOut,
   ownItem,
   ownField,
   holdsItem,

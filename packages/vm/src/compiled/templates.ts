@@ -245,6 +245,8 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     }
     case L.OWN:
       return writeOwn(w, i)
+    case L.HOLD:
+      return set(`hold(${b()},${w.constant(i.k)})`)
     case L.OWN_INDEX:
       return writeOwnItem(w, i)
     case L.OWN_PROP:

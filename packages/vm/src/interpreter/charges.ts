@@ -41,10 +41,13 @@ export function chargeJoin(m: Machine, x: Value, y: Value, inPlace: boolean): vo
     m.chargeHeap(16)
     if (typeof x === 'string') chargeText(m, x.length + y.length)
   } else if (y instanceof HarnList && x instanceof HarnList) {
-    const copied = x.items.length === x.length ? y.length : x.length + y.length
+    const isCopied = x.items.length !== x.length
+    const copied = isCopied ? x.length + y.length : y.length
+    if (isCopied && inPlace) m.noteCopy(16 + 16 * x.length)
     m.charge(copied >> 3, 32 + 16 * copied)
   } else if (x instanceof HarnDict && y instanceof HarnDict) {
     const copied = inPlace && x.owned && x !== y ? y.size : x.size + y.size
+    if (inPlace && !x.owned) m.noteCopy(16 + 32 * x.size)
     m.charge(copied, 32 + 32 * copied)
   }
 }
@@ -74,6 +77,7 @@ export function chargeUpdate(m: Machine, x: Value): void {
       const size = x instanceof HarnList ? x.length : x.size
       // A table is copied entry by entry.
       m.charge(x instanceof HarnList ? size >> 3 : size, 16 + 32 * size)
+      m.noteCopy(16 + 32 * size)
     }
   }
 }

@@ -94,6 +94,10 @@ export class MachineContext implements CallContext {
     this.m.write(text)
   }
 
+  noteCopy(bytes: number): void {
+    this.m.noteCopy(bytes)
+  }
+
   charge(fuel: number, heap = 0): void {
     // Whole units: compiled code counts in ints.
     this.m.charge(Math.ceil(fuel), heap)

@@ -453,6 +453,12 @@ class Decoder {
         this.withName(LINKED.GET_PROP, o[0]!)
         this.last!.c = 1
         return
+      case 'TAKE_PROP':
+        this.withName(LINKED.GET_PROP, o[0]!)
+        this.last!.c = 2
+        return
+      case 'HOLD':
+        return this.withName(LINKED.HOLD, o[0]!)
       case 'GET_INDEX_OUT':
         this.emitBinary(LINKED.GET_INDEX)
         this.last!.d = 1

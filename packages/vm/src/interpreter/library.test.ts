@@ -387,13 +387,15 @@ println(xs)`
     (call) => {
       const script = `for i in range(3) { println(${call}) }`
       const wanted = run(script).all
+      const here = compile(script, makeRegistryOf())
+      const there = compile(script, makeRegistryOf())
       for (let first = 1; first < 10; first++) {
         const limits = (at: number): Partial<MachineOptions> => ({ limits: { sliceFuel: at === 0 ? first : 1 } })
-        let machine = new Machine(compile(script, makeRegistryOf()), { ...OPTIONS, tier, ...limits(0) })
+        let machine = new Machine(here, { ...OPTIONS, tier, ...limits(0) })
         let exit = machine.start(null, 0)
         let all = exit.output
         for (let at = 1; exit.kind === 'yielded'; at++) {
-          machine = Machine.restore(machine.snapshot(), compile(script, makeRegistryOf()), { ...OPTIONS, tier, ...limits(at) })
+          machine = Machine.restore(machine.snapshot(), at % 2 === 0 ? here : there, { ...OPTIONS, tier, ...limits(at) })
           exit = machine.resume(null, machine.now)
           all += exit.output
         }

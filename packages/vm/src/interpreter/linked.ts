@@ -224,6 +224,7 @@ export const OPERATIONS = {
   OWN: { code: 133, reads: 'b' },
   OWN_INDEX: { code: 134, reads: 'bcd' },
   OWN_PROP: { code: 135, reads: 'bc' },
+  HOLD: { code: 136, reads: 'b', faults: false, runs: 'rare' },
   CALL_OUT: { code: 132, reads: 'b args', runs: 'rare', template: false },
 } as const satisfies Record<string, OperationRow>
 

@@ -19,7 +19,7 @@ import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setHeldIndex, setIndex, setProperty, share } from './access.js'
-import { holdsField, holdsItem, isContainer, makeOwn, ownField, ownItem, findKept, shareArguments } from './ownership.js'
+import { holdsField, holdsItem, isContainer, makeOwn, ownField, ownItem, readOut, findKept, shareArguments } from './ownership.js'
 import { chargeHeldUpdate, isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
 import { carryOut, advanceIter, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
@@ -137,7 +137,10 @@ export function execute(m: Machine, task: Task): void {
           co.stand(fp, base, i)
           if (!m.refuelBefore(task)) return
           break
-        } else m.chargeJoin(x, y, i.op === 28)
+        } else {
+          co.stand(fp, base, i)
+          m.chargeJoin(x, y, i.op === 28)
+        }
         i.kind = 2
         const sum = i.op === 28 ? addOwned(x, y) : add(x, y)
         if (sum instanceof Fault) {
@@ -743,7 +746,7 @@ export function execute(m: Machine, task: Task): void {
         if (object instanceof Keyed) {
           value =
             object.shape === i.cache ? object.slots[i.kind]! : object.shape === i.seen ? object.slots[i.d]! : readField(object, i)
-          if (i.c === 1 && object.nest !== null) share(value)
+          if (i.c !== 0 && object.nest !== null) readOut(object, value, i.c)
         } else {
           if (m.fuel < 1 && typeof object === 'string') {
             co.stand(fp, base, i)
@@ -755,7 +758,7 @@ export function execute(m: Machine, task: Task): void {
             raised = value
             break
           }
-          if (i.c === 1) share(value)
+          if (i.c !== 0) share(value)
         }
         regs[base + i.a] = value
         i = i.next
@@ -809,6 +812,7 @@ export function execute(m: Machine, task: Task): void {
           if (!m.refuelBefore(task)) return
           break
         }
+        co.stand(fp, base, i)
         m.chargeUpdate(object)
         const value = setProperty(object, i.k as string, regs[base + i.c]!, i.d === 1)
         if (value instanceof Fault) {
@@ -850,6 +854,7 @@ export function execute(m: Machine, task: Task): void {
           if (!m.refuelBefore(task)) return
           break
         }
+        co.stand(fp, base, i)
         if (i.k === 2) chargeHeldUpdate(m, object)
         else m.chargeUpdate(object)
         const value =
@@ -865,8 +870,8 @@ export function execute(m: Machine, task: Task): void {
       case 133 satisfies L['OWN']: {
         const object = regs[base + i.b]!
         if ((object instanceof HarnList || object instanceof Keyed) && !object.owned) {
+          co.stand(fp, base, i)
           if (m.fuel < 1) {
-            co.stand(fp, base, i)
             if (!m.refuelBefore(task)) return
             break
           }
@@ -889,8 +894,8 @@ export function execute(m: Machine, task: Task): void {
             ) &&
             !holdsItem(holder, index, object)
           ) {
+            co.stand(fp, base, i)
             if (m.fuel < 1) {
-              co.stand(fp, base, i)
               if (!m.refuelBefore(task)) return
               break
             }
@@ -904,8 +909,8 @@ export function execute(m: Machine, task: Task): void {
         const object = regs[base + i.b]!,
           holder = regs[base + i.c]!
         if (isContainer(object) && !holdsField(holder, i.k as string, object)) {
+          co.stand(fp, base, i)
           if (m.fuel < 1) {
-            co.stand(fp, base, i)
             if (!m.refuelBefore(task)) return
             break
           }

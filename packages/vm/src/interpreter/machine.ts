@@ -29,6 +29,7 @@ import type { LimitName, Limits } from './exit.js'
 import type { Fault } from './fault.js'
 import type { Instr, MethodSite } from './linked.js'
 import type { LinkedProgram, Module } from './module.js'
+import type { ScriptPlace } from './script-place.js'
 
 export interface MachineOptions {
   readonly limits?: Partial<Limits>
@@ -56,6 +57,14 @@ export interface MachineOptions {
   readonly epilogue?: string
   /** When code is compiled; null: never. Without effect where the host forbids making functions from text. */
   readonly tier?: TierOptions | null
+  /** Is told of every copy that is made of a container because somebody else may hold it. All of the run is in the base tier then. */
+  readonly copies?: (copy: CopyRecord) => void
+}
+
+/** A container was copied to be changed. */
+export interface CopyRecord extends ScriptPlace {
+  /** Heap units of the copy. */
+  readonly bytes: number
 }
 
 export interface TierOptions {
@@ -190,6 +199,8 @@ export interface Machine {
   chargeRepeat(x: Value, y: Value): void
   chargeCopy(x: Value): void
   chargeUpdate(x: Value): void
+  /** A container of so many heap units is copied, by the instruction where the running coroutine stands. */
+  noteCopy(bytes: number): void
   repeated(units: number): void
   write(text: string): void
   state<S>(family: Family<S>): S

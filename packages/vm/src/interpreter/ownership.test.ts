@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { CORE_FAMILIES } from '../builtins/families-core.js'
 import { createRegistry } from '../builtins/registry.js'
 import { collectSignatures } from '../builtins/signatures.js'
@@ -75,6 +75,31 @@ impl Box {
     b.n += 1
     return b.bump(v).mix(b)
   }
+  fn grow(self, v) {
+    var xs = self.xs.push(v)
+    xs[0] = v
+    return Box { n: self.n + xs.last(), xs: xs, inner: self.inner }
+  }
+  fn cut(self, v) {
+    if v % 3 == 0 && len(self.xs) > 3 { return Box { n: v, xs: self.xs.pop(), inner: self.inner } }
+    var ys = self.inner
+    ys.m = v
+    ys.ys = ys.ys.push(self.xs.first())
+    return Box { n: self.n, xs: self.xs, inner: ys }
+  }
+  fn again(self, v) {
+    var xs = self.xs
+    xs[0] = v
+    let old = if v % 2 == 0 { self.xs } else { xs.take(1) }
+    return Box { n: old[0], xs: xs, inner: {m: v, ys: self.xs} }
+  }
+  fn find(self, v) { return self }
+  fn zip(self, v) { return self.n }
+  fn filter(self, v) {
+    var b = self
+    b.n = v
+    return b
+  }
   fn get(self) { return self }
   fn total(self) { return self.n + self.inner.m }
   fn parts(self) { return [self.xs, self.inner] }
@@ -143,6 +168,20 @@ interface Box {
 }
 
 const copy = <T>(value: T): T => structuredClone(value)
+
+// What the methods of these names do.
+function grow({ n, xs, inner }: Box, v: number): Box {
+  return copy({ n: n + v, xs: [v, ...xs.slice(1), v], inner })
+}
+
+function cut({ n, xs, inner: { m, ys } }: Box, v: number): Box {
+  if (v % 3 === 0 && xs.length > 3) return copy({ n: v, xs: xs.slice(0, -1), inner: { m, ys } })
+  return copy({ n, xs, inner: { m: v, ys: [...ys, xs[0]!] } })
+}
+
+function again({ xs }: Box, v: number): Box {
+  return copy({ n: v % 2 === 0 ? xs[0]! : v, xs: [v, ...xs.slice(1)], inner: { m: v, ys: xs } })
+}
 
 /** A program, and what it prints. Variables: lists of boxes `p`, `q`; boxes `b`, `c`; lists of ints `x`. */
 function makeProgram(dice: Dice): { readonly text: string; readonly expected: string } {
@@ -269,6 +308,46 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
         const before = copy(boxes[box]!)
         lists[one]![i] = { n: v, xs: [v, ...before.xs.slice(1)], inner: { m: v, ys: [...before.inner.ys, v] } }
         return `${one}[${i}] = ${box}.chain(${v})`
+      },
+      () => {
+        // As a builtin method of lists is called.
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box]!.n = v
+        boxes[box]!.inner.m = v
+        return `let ${name} = ${box}.find(${v})\n ${box}.n = ${v}\n ${box}.inner.m = ${v}`
+      },
+      () => ((boxes[box]!.n = v), `${box} = ${box}.filter(${v})`),
+      () => ((lists[one]![i] = { ...copy(boxes[box]!), n: v }), `${one}[${i}] = ${box}.filter(${v})`),
+      () => ((lists[one] = copy(lists[other]!)), `${one} = ${other}.filter({ e -> true })`),
+      () => ((lists[one]![i] = copy(lists[other]!.at(-1)!)), `${one}[${i}] = ${other}.last()`),
+      () => (
+        (lists[one] = copy([...lists[other]!.slice(0, 1), ...lists[one]!.slice(1)])),
+        `${one} = ${other}.take(1) + ${one}.skip(1)`
+      ),
+      () => ((lists[one] = copy([boxes[box]!, ...lists[other]!.slice(1)])), `${one} = [${box}] + ${other}.slice(1)`),
+      () => ((boxes[box] = grow(boxes[box]!, v)), `${box} = ${box}.grow(${v})`),
+      () => ((boxes[box] = cut(grow(boxes[box]!, v), v)), `${box} = ${box}.grow(${v}).cut(${v})`),
+      () => ((boxes[box] = cut(boxes[box]!, v)), `${box} = ${box}.cut(${v})`),
+      () => ((boxes[box] = again(boxes[box]!, v)), `${box} = ${box}.again(${v})`),
+      () => ((lists[one]![i] = grow(lists[other]![i]!, v)), `${one}[${i}] = ${other}[${i}].grow(${v})`),
+      () => ((lists[one]![i] = cut(lists[one]![i]!, v)), `${one}[${i}] = ${one}[${i}].cut(${v})`),
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: grow(boxes[box]!, v) })
+        return `let ${name} = ${box}.grow(${v})`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box] = cut(boxes[box]!, v)
+        return `let ${name} = ${box}\n ${box} = ${box}.cut(${v})`
+      },
+      () => {
+        const name = `t${temporaries.length}`
+        temporaries.push({ name, value: copy(boxes[box]!) })
+        boxes[box] = again(grow(boxes[box]!, v), v)
+        return `let held${name} = [${box}]\n ${box} = ${box}.grow(${v}).again(${v})\n let ${name} = held${name}.last()`
       },
       () => {
         const before = copy(lists[one]![i]!)
@@ -415,7 +494,7 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
 
 describe('containers in containers', () => {
   test('are changed as if everything were copied', { timeout: 120_000 }, () => {
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= (inject('isDense') ? 40 : 5); seed++) {
       const { text, expected } = makeProgram(makeDice(seed))
       const base = run(text, null)
       expect(base.output, text).toBe(expected)
@@ -433,6 +512,11 @@ describe('containers in containers', () => {
     ['d["k"] = d["k"].push(k)\nd["k"][0] += 1', 'var d = {k: []}'],
     ['box = box.bump(k).set(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
     ['box = box.chain(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
+    ['box.xs[k % n] = box.zip(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
+    ['box = box.grow(k)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: []} }'],
+    ['box = box.grow(k).cut(3)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: (0 to n).to_list()} }'],
+    ['box = box.cut(1)', 'var box = Box { n: 1, xs: (0 to n).to_list(), inner: {m: 1, ys: (0 to n).to_list()} }'],
+    ['xs[k % n] = xs.last() + len(xs.take(2))', 'var xs = (0 to n).to_list()'],
     ['let s = match xs { 1 -> { 0 } nil -> { 1 } _ -> { 2 } }\nxs[k % n] = s', 'var xs = (0 to n).to_list()'],
   ])('%s copies nothing', (update, made) => {
     const fuelFor = (n: number): number =>

@@ -38,6 +38,30 @@ export function makeOwn(m: Machine, value: Value): Value {
   return copy
 }
 
+/**
+ * What becomes of `value`, read from the field of a `holder` that may hold it alone, to be kept: it is shared, or with `how` 2 it is taken
+ * out of a holder that was given away, whose field nobody reads again.
+ */
+export function readOut(holder: Keyed, value: Value, how: number): void {
+  if (!isContainer(value)) return
+  value.owned = how === 2 && holder.owned && value.owner !== null && value.owner === holder.nest
+  value.owner = null
+}
+
+/** A `holder` that a function has just made is owned, and it alone holds what a variable owned that ends with the function. */
+export function hold(holder: Value, name: string): Value {
+  if (!(holder instanceof Keyed)) return holder
+  holder.owned = true
+  const value = holder.get(name)
+  if (!isContainer(value)) return holder
+  if (value.owned) {
+    value.owned = false
+    holder.nest ??= new Nest()
+    value.owner = holder.nest
+  } else value.owner = null
+  return holder
+}
+
 /** Whether `value` is an element of `holder`, at `index`, that nobody else holds. */
 export function holdsItem(holder: Value, index: Value, value: Value): boolean {
   if (!isContainer(value) || !isContainer(holder) || value.owner === null || value.owner !== holder.nest) return false

@@ -10,13 +10,7 @@ import { isLibraryKey } from '../library-keys.js'
 import type { Module } from './module.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Machine } from './machine.js'
-
-export interface ScriptPlace {
-  readonly file: string
-  /** Counts from 1; 0 when unknown. */
-  readonly line: number
-  readonly column: number
-}
+import type { ScriptPlace } from './script-place.js'
 
 /** Null when no frame of the script is on the stacks. */
 export function findScriptPlace(innermost: Coroutine): ScriptPlace | null {

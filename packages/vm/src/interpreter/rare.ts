@@ -13,7 +13,7 @@ import { contains, power } from './arithmetic.js'
 import { callFrom } from './calls.js'
 import { Fault, makeRuntimeFault, makeThrown, makeTypeFault } from './fault.js'
 import { LINKED, unreachable } from './linked.js'
-import { shareArguments } from './ownership.js'
+import { hold, shareArguments } from './ownership.js'
 import { checkParameter } from './param-check.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Plain } from '../effects/effect.js'
@@ -74,6 +74,8 @@ export function runRareOperation(m: Machine, task: Task, i: Instr, closure: Harn
       const part = slice(b, i.c < 0 ? null : regs[base + i.c]!, i.d < 0 ? null : regs[base + i.d]!)
       return part instanceof Fault ? m.raise(task, part) : give(m, co, part)
     }
+    case LINKED.HOLD:
+      return give(m, co, hold(b, i.k as string))
     case LINKED.CHECK_DICT:
     case LINKED.CHECK_LIST: {
       const fault = i.op === LINKED.CHECK_DICT ? checkDict(b) : checkList(b)

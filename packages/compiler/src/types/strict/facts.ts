@@ -177,6 +177,9 @@ export const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
   reduce: 2,
 }
 
+/** Methods that make a list of an iterator. */
+export const TO_LIST: ReadonlySet<string> = new Set(['to_list', 'toList', 'collect', 'toArray', 'to_array', 'to_vec'])
+
 /** Functions that other languages have as methods, by the kind of their first argument. */
 export const FUNCTIONS_OF: Readonly<Record<string, Readonly<Record<string, string | undefined>> | undefined>> = {
   channel: {
@@ -189,6 +192,19 @@ export const FUNCTIONS_OF: Readonly<Record<string, Readonly<Record<string, strin
     try_recv: 'try_receive',
     try_receive: 'try_receive',
     close: 'close_channel',
+  },
+  Result: {
+    ok: 'unwrap',
+    is_ok: 'is_ok',
+    isOk: 'is_ok',
+    is_err: 'is_err',
+    is_error: 'is_err',
+    isErr: 'is_err',
+    unwrap: 'unwrap',
+    unwrap_or: 'unwrap_or',
+    unwrap_err: 'unwrap_err',
+    expect: 'unwrap',
+    err: 'unwrap_err',
   },
   task_handle: { await: 'await', result: 'await', join: 'await', get: 'await', cancel: 'cancel', then: 'await' },
 }

@@ -35,6 +35,8 @@ import type { StrictWorld } from './world.js'
 
 const DURATION = makeNamed('duration')
 const TASK = makeNamed('task_handle')
+/** What a `try` without `catch` gives. */
+const RESULT = makeNamed('Result')
 const NUMBER = makeUnion([INT, FLOAT])
 const MAX_DEPTH = 200
 /** Expressions that are looked at in one file; behind it nothing is known. */
@@ -200,6 +202,8 @@ export class Types {
     switch (expr.kind) {
       case 'Spawn':
         return TASK
+      case 'Try':
+        return expr.handler === null && expr.finalizer === null ? RESULT : null
       case 'Identifier': {
         const decl = this.target(expr)
         if (decl !== undefined) return this.declType(decl)

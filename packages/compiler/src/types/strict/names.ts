@@ -729,6 +729,7 @@ class Resolver {
         this.block(expr.body)
         if (expr.handler !== null) {
           const { handler } = expr
+          this.type(handler.type)
           this.block(handler.body, () => {
             if (handler.variable !== null) this.declare(handler.variable, 'catch')
           })

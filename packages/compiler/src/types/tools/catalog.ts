@@ -58,4 +58,13 @@ export const TOOL_CATALOG = {
     hint: (a) => `write \`${a.example}\``,
     doc: 'A tool of the host is a function of one dict. Its keys are the arguments.',
   }),
+  A008: {
+    ...entry<{ alias: string; tool: string; key: string; known: readonly string[] }>({
+      severity: 'warning',
+      title: 'grant that limits nothing',
+      message: (a) => `the grant of \`${a.key}\` limits nothing: tool \`${a.tool}\` has no argument of that name`,
+      hint: (a) => (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
+      doc: 'A constraint of a grant is compared with the argument of the same name: `max_size` limits the argument `max_size`, `region` fixes the argument `region`. The tool has no such argument, so that every call passes.',
+    }),
+  },
 } as const

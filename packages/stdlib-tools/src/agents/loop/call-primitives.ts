@@ -4,6 +4,7 @@
 import { HarnDict, HarnList } from '@bridle/vm/families'
 import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 import { definePrimitive } from '../../library/harn/primitive.js'
+import { readParameters, withDefaults } from '../../tools/definitions/arguments.js'
 import { readParseError } from '../../tools/definitions/model-arguments.js'
 import { resolveCalledInLoop, chooseCarrier } from '../../tools/dispatch/carry-out.js'
 import { encodeCalled } from '../../tools/dispatch/identity.js'
@@ -55,12 +56,14 @@ export const callPrimitives: readonly BuiltinDef[] = [
     (_ctx, tools, name) => listDicts(tools).findLast((tool) => readToolName(tool) === name) ?? null,
   ),
   definePrimitive(
-    '__read_arguments(name: string, args: dict) -> dict',
-    'Arguments as the tool has them: {args, problem, kind}; the kind that the installed policy says.',
-    (ctx, name, args) => {
+    '__read_arguments(name: string, tool: dict?, args: dict) -> dict',
+    'Arguments as the tool has them, defaults included: {args, problem, kind}; the kind that the installed policy says.',
+    (ctx, name, tool, args) => {
       const annotated = findInstalledAnnotations(ctx, name as string) ?? null
       const read = normalizeNumbers(resolveAliases(annotated?.argAliases ?? new Map(), args as HarnDict), null)
-      return HarnDict.of({ args: read, problem: readParseError(read), kind: annotated?.kind ?? null })
+      const problem = readParseError(read)
+      const filled = problem === null && tool instanceof HarnDict ? withDefaults(readParameters(tool), read as HarnDict) : read
+      return HarnDict.of({ args: filled, problem, kind: annotated?.kind ?? null })
     },
   ),
   definePrimitive(

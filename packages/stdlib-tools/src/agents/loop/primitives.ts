@@ -231,9 +231,10 @@ const textPrimitives: readonly BuiltinDef[] = [
     (violations, sentinel) => renderViolations(listTexts(violations), sentinel as string),
   ),
   definePure(
-    '__native_assistant(text: string, calls: list) -> dict',
+    '__native_assistant(text: string, calls: list, service_state: dict?) -> dict',
     'An answer with native calls as a message.',
-    (text, calls) => makeNativeAssistant(text as string, listDicts(calls), null),
+    (text, calls, state) =>
+      makeNativeAssistant(text as string, listDicts(calls), { serviceState: state instanceof HarnDict ? state : null }),
   ),
   definePure(
     '__read_calls(calls: list) -> list',

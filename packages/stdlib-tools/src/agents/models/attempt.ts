@@ -12,6 +12,8 @@ import type { MockOutcome } from './mock.js'
 import type { LlmRequest } from './options.js'
 import { PROVIDERS, projectCost, findTokenPrices } from './providers.js'
 import type { ProviderRow } from './providers.js'
+import { findModelFacts } from './services.js'
+import type { ModelFacts } from './services.js'
 import { encodeFailure, decodeRequest, encodeResponse } from './request-value.js'
 import { llmState } from './state.js'
 import { openAnswers } from './stream-state.js'
@@ -88,7 +90,8 @@ function askProvider(ctx: Context, state: AttemptState, disabled: Value): Result
   state.stage = 'asked'
   state.startedMs = ctx.now
   const asked = { ...request, maxTokens: state.reserved!.reservation.outputTokens }
-  const { base_url_option: address = null, ...args } = makeProviderRequest(asked)
+  const facts = findModelFacts(request.provider, request.model, ctx.state(llmState).rules)
+  const { base_url_option: address = null, ...args } = makeProviderRequest(asked, facts)
   return ctx.request({
     kind: 'llm.call',
     args: {
@@ -269,8 +272,9 @@ export function toFailure(fault: Fault): LlmFailure {
   return isInterruption(fault) ? { ...failure, wasStopped: true } : failure
 }
 
-function makeProviderRequest(request: LlmRequest): { [key: string]: Plain } {
+function makeProviderRequest(request: LlmRequest, facts: ModelFacts): { [key: string]: Plain } {
   return {
+    model_facts: { ...facts },
     model: request.model,
     ...(request.isUnnamed ? { unnamed: true } : {}),
     system: request.system,
@@ -279,11 +283,17 @@ function makeProviderRequest(request: LlmRequest): { [key: string]: Plain } {
     tool_choice: toPlain(request.toolChoice),
     max_tokens: request.maxTokens,
     settings: toPlain(request.settings),
-    thinking: toPlain(request.thinking),
+    thinking: chooseThinking(request.thinking, facts),
     cache: request.cache,
     output: { kind: request.outputKind, schema: request.schema === null ? null : toPlain(request.schema) },
     base_url_option: request.baseUrl,
   }
+}
+
+/** A model that decides itself how long it thinks takes no budget. */
+function chooseThinking(thinking: HarnDict, { thinking: modes }: ModelFacts): Plain {
+  const isOwnPace = thinking.get('mode') === 'enabled' && !modes.includes('enabled') && modes.includes('adaptive')
+  return isOwnPace ? { mode: 'adaptive' } : toPlain(thinking)
 }
 
 /** How a provider is reached, with what the script says about it: its registration, and the address that a call names. */
@@ -311,6 +321,7 @@ export function reach(row: ProviderRow | undefined): { [key: string]: Plain } {
   return {
     base_url: row?.baseUrl ?? null,
     base_url_env: row?.baseUrlEnv ?? null,
+    base_url_envs: [...(row?.baseUrlEnvs ?? [])],
     chat_endpoint: row?.chatEndpoint ?? null,
     auth_style: row?.authStyle ?? 'bearer',
     auth_header: row?.authHeader ?? null,
@@ -352,5 +363,11 @@ export function readResponse(answer: Value, request: LlmRequest): LlmResponse {
     thinking: readText('thinking'),
     thinkingSummary: readText('thinking_summary'),
     stopReason: readText('stop_reason'),
+    serviceState: readServiceState(fields.get('service_state') ?? null, request),
   }
+}
+
+/** What goes back to the service with the next request; only the model that it came from can read it. */
+function readServiceState(parts: Value, { provider, model }: LlmRequest): HarnDict | null {
+  return parts instanceof HarnList && parts.length > 0 ? HarnDict.of({ provider, model, parts }) : null
 }

@@ -53,13 +53,20 @@ export function findCapabilities(provider: string, model: string, user: UserRule
   if (OPENAI_FAMILY.has(provider)) layers.push('openai')
   const name = model.toLowerCase()
   for (const layer of layers) {
-    const rule = [...(user.get(layer) ?? []), ...(RULES[layer] ?? [])].find((each) => fits(each, name))
+    const rule = [...(user.get(layer) ?? []), ...(RULES[layer] ?? [])].find((each) => isFittingRule(each, name))
     if (rule !== undefined) return rule
   }
   return {}
 }
 
-function fits(rule: Rule, name: string): boolean {
+/** The rule of the script that decides; null where it has none. */
+export function findOwnRule(provider: string, model: string, user: UserRules): Rule | null {
+  const name = model.toLowerCase()
+  return user.get(provider)?.find((each) => isFittingRule(each, name)) ?? null
+}
+
+/** `name` in lower case. */
+export function isFittingRule(rule: Pick<Rule, 'match' | 'least'>, name: string): boolean {
   if (!matchesGlob(rule.match.toLowerCase(), name)) return false
   if (rule.least === undefined) return true
   const generation = readGeneration(name)

@@ -25,9 +25,11 @@ const CONTENT_POLICY = /content_policy|content policy|safety policy|moderation|r
 // In order; the first whose pattern occurs in the lower-cased message decides.
 const BY_MESSAGE: readonly (readonly [pattern: RegExp, verdict: Verdict])[] = [
   [CONTENT_POLICY, ['terminal', 'content_policy']],
+  // The account has no money left: the same request fails the same way until somebody pays.
+  [/insufficient_quota|billing_hard_limit_reached/, ['terminal', 'rate_limit']],
   [/invalid_api_key|authentication_error|auth_failure|unauthorized|forbidden/, ['terminal', 'auth_failure']],
   [/model_not_found|not_found_error|model unavailable|model is unavailable|model not found/, ['terminal', 'model_unavailable']],
-  [/\[rate_limited\]|too many requests|insufficient_quota|billing_hard_limit_reached/, ['transient', 'rate_limit']],
+  [/\[rate_limited\]|too many requests/, ['transient', 'rate_limit']],
   [/\[http_error\]|bad gateway|service unavailable|overloaded|api_error/, ['transient', 'server_error']],
   [/timed out|timeout/, ['transient', 'timeout']],
   [/connection (?:reset|refused|closed)|broken pipe|dns error|stream error|eof/, ['transient', 'network_error']],

@@ -57,7 +57,7 @@ function toDict(value: Value | undefined): HarnDict {
 /** What a model answered; `data` is what the schema asked for. */
 const REPLY =
   '{text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, ' +
-  'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}'
+  'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string, service_state?: dict}'
 
 const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
 

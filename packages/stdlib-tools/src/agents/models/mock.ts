@@ -222,6 +222,7 @@ function toResponse(answer: MockAnswer, text: string): LlmResponse {
     outputTokens: answer.outputTokens ?? DEFAULT_OUTPUT_TOKENS,
     cacheRead: answer.cacheRead ?? 0,
     cacheWrite: answer.cacheWrite ?? 0,
+    serviceState: null,
   }
 }
 
@@ -277,6 +278,7 @@ function makeDefaultAnswer(request: LlmRequest): LlmResponse {
     thinking: null,
     thinkingSummary: null,
     stopReason: null,
+    serviceState: null,
   }
   const tool = request.tools[0]
   if (tool !== undefined) {

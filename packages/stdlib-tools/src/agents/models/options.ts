@@ -18,6 +18,7 @@ import {
 import type { Value } from '@bridle/vm/families'
 import { findCapabilities } from './capabilities.js'
 import type { Capabilities } from './capabilities.js'
+import { findSupport } from './services.js'
 import { readExperiment } from './experiments.js'
 import type { Experiment } from './experiments.js'
 import {
@@ -498,7 +499,8 @@ export function readRequest(
     onDelta: readListener(options),
     repair: readRepair(readOption(options, 'repair')),
   }
-  if (state.queue.length === 0 && state.fixtures === null) checkGates(options, request, capabilities)
+  if (state.queue.length === 0 && state.fixtures === null)
+    checkGates(options, request, findSupport(place.provider, place.model, state.rules))
   return request
 }
 

@@ -10,6 +10,8 @@ export interface ProviderRow {
   readonly baseUrl: string
   /** A variable that replaces `baseUrl`. */
   readonly baseUrlEnv?: string
+  /** Variables of the service's own clients that do the same; scripts are not told of them. */
+  readonly baseUrlEnvs?: readonly string[]
   /** How the key travels; services with a way of their own are named by it. */
   readonly authStyle: 'header' | 'bearer' | 'none' | 'aws_sigv4' | 'azure_openai'
   readonly authHeader?: string

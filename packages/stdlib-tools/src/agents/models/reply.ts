@@ -124,7 +124,11 @@ function callsOf(response: LlmResponse, tagged: ReadProtocol | null): HarnDict[]
   return [...(tagged?.calls ?? [])]
 }
 
-export function makeNativeAssistant(text: string, calls: readonly HarnDict[], reasoning: string | null): HarnDict {
+export function makeNativeAssistant(
+  text: string,
+  calls: readonly HarnDict[],
+  { reasoning = null, serviceState = null }: { readonly reasoning?: string | null; readonly serviceState?: HarnDict | null },
+): HarnDict {
   const written = calls.map((call) =>
     HarnDict.of({
       id: call.get('id') ?? '',
@@ -137,11 +141,13 @@ export function makeNativeAssistant(text: string, calls: readonly HarnDict[], re
   )
   const message = HarnDict.of({ role: 'assistant', content: text, tool_calls: new HarnList(written) })
   if (reasoning !== null) message.set('reasoning', reasoning)
+  if (serviceState !== null) message.set('service_state', serviceState)
   return message
 }
 
 function makeAssistantMessage(response: LlmResponse): HarnDict {
-  if (response.toolCalls.length > 0) return makeNativeAssistant(response.text, response.toolCalls, response.thinking)
+  const { text, toolCalls, thinking, serviceState } = response
+  if (toolCalls.length > 0) return makeNativeAssistant(text, toolCalls, { reasoning: thinking, serviceState })
   const content = response.blocks.length > 0 ? new HarnList([...response.blocks]) : response.text
   return HarnDict.of({ role: 'assistant', content })
 }
@@ -178,6 +184,7 @@ function replyOf({ request, response, tagged, judged }: Completed, transcript: V
   }
   if (response.thinkingSummary !== null) result.set('thinking_summary', response.thinkingSummary)
   if (response.stopReason !== null) result.set('stop_reason', response.stopReason)
+  if (response.serviceState !== null) result.set('service_state', response.serviceState)
   return result
 }
 
@@ -228,6 +235,7 @@ const EMPTY_RESPONSE = {
   thinking: null,
   thinkingSummary: null,
   stopReason: null,
+  serviceState: null,
 } as const
 
 // ------------------------------------------------------------------------------------------------------------------- errors

@@ -137,6 +137,7 @@ export function encodeResponse(response: LlmResponse): HarnDict {
     thinking: response.thinking,
     thinking_summary: response.thinkingSummary,
     stop_reason: response.stopReason,
+    service_state: response.serviceState,
   })
 }
 
@@ -155,6 +156,7 @@ export function decodeResponse(value: HarnDict): LlmResponse {
     thinking: readField('thinking') as string | null,
     thinkingSummary: readField('thinking_summary') as string | null,
     stopReason: readField('stop_reason') as string | null,
+    serviceState: readField('service_state') as HarnDict | null,
   }
 }
 

@@ -21,6 +21,11 @@ export interface LlmResponse {
   readonly thinking: string | null
   readonly thinkingSummary: string | null
   readonly stopReason: string | null
+  /**
+   * What the service wants back with the next request, such as signed reasoning: `{provider, model, parts}`, which only the wire of that provider
+   * reads.
+   */
+  readonly serviceState: HarnDict | null
 }
 
 export interface MockEntry {

@@ -4,6 +4,8 @@
 import { HarnDict, HarnList, display, isInt, lookup, sortTexts } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 import type { Capabilities } from './capabilities.js'
+import { readParameters } from '../../tools/definitions/arguments.js'
+import { isObjectSchema, isRequired } from '../../tools/definitions/validate.js'
 
 /** A text is the message to throw. */
 export function readToolEntries(tools: Value): readonly HarnDict[] | string {
@@ -34,21 +36,33 @@ const JSON_TYPES: Readonly<Record<string, string>> = lookup({
   object: 'object',
 })
 
-/** A parameter's type is read off its display text: anything but a type's name counts as text. */
+/** A parameter is named by its type, or described by a JSON Schema that may also say that it can be left out. */
 function makeParameters(entry: HarnDict): HarnDict {
-  const given = entry.get('parameters')
+  const given = readParameters(entry)
+  if (isObjectSchema(given)) return given
   const properties = new HarnDict()
-  const names = given instanceof HarnDict ? given.keys() : []
-  for (const name of names) {
-    const type = JSON_TYPES[display((given as HarnDict).get(name)!)] ?? 'string'
-    properties.set(name, HarnDict.of({ type }))
+  const required: string[] = []
+  for (const [name, spec] of given.entries()) {
+    properties.set(name, makeParameter(spec))
+    if (!(spec instanceof HarnDict) || isRequired(spec)) required.push(name)
   }
   return HarnDict.of({
     type: 'object',
     properties,
-    required: new HarnList(sortTexts([...names])),
+    required: new HarnList(sortTexts(required)),
     additionalProperties: false,
   })
+}
+
+function makeParameter(spec: Value): Value {
+  if (!(spec instanceof HarnDict)) return HarnDict.of({ type: JSON_TYPES[display(spec)] ?? 'string' })
+  const schema = spec.copy()
+  // A word of ours: JSON Schema has a list of names there.
+  if (typeof schema.get('required') === 'boolean') schema.delete('required')
+  const type = schema.get('type')
+  if (typeof type === 'string') schema.set('type', JSON_TYPES[type] ?? type)
+  else if (!schema.has('type') && !schema.has('enum') && !schema.has('anyOf') && !schema.has('$ref')) schema.set('type', 'string')
+  return schema
 }
 
 export function isDeferred(entry: HarnDict): boolean {

@@ -4,6 +4,8 @@
 import { HarnClosure, HarnEnum, builtin, harnBuiltin } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily } from '@bridle/vm/families'
 import { AGENT_EFFECTS } from '../loop/loop.js'
+import { findCronProblem, isTimeZone } from './cron.js'
+import { findJmespathProblem } from './jmespath.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 
 /** Of a closure that has no name of its own. */
@@ -18,6 +20,19 @@ const primitives: readonly BuiltinDef[] = [
     '__is_result(value: any) -> bool',
     { doc: 'Whether a value is a Result.' },
     (_ctx, value) => value instanceof HarnEnum && value.enumName === 'Result',
+  ),
+  builtin(
+    '__jmespath_problem(text: string) -> string | nil',
+    { doc: 'What is wrong with an expression of JMESPath.' },
+    (_ctx, text) => findJmespathProblem(text as string),
+  ),
+  builtin(
+    '__cron_problem(schedule: string) -> string | nil',
+    { doc: 'What is wrong with a schedule of cron.' },
+    (_ctx, schedule) => findCronProblem(schedule as string),
+  ),
+  builtin('__is_time_zone(name: string) -> bool', { doc: 'Whether it is the name of a time zone.' }, (_ctx, name) =>
+    isTimeZone(name as string),
   ),
 ]
 
@@ -45,6 +60,12 @@ export const triggersFamily: BuiltinFamily = {
     ),
     define('secret_get(secret_id: string)', 'A secret, for code of a connector.', 'connectors', []),
     define('metrics_inc(name: string, amount?: int | float)', 'Counts something, for code of a connector.', 'connectors', []),
+    define(
+      'trigger_manifest_native(tables: dict, facts: dict) -> dict',
+      'The triggers that the tables of a manifest declare, and what is wrong with them.',
+      'manifest',
+      [],
+    ),
     define('trigger_list() -> list', 'The bindings of the run.', 'registry', []),
     define(
       'trigger_fire(handle: dict | string, event: dict) -> dict',

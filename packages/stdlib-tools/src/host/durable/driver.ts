@@ -4,6 +4,7 @@
 // Output commit: what is not kept may be forgotten and happen again in another way, so nothing that cannot be forgotten may follow from it.
 // The host holds back each call that is no read until everything that entered the run is kept; reads, time and output wait for nothing.
 
+import { listenForAbort } from '../../library/abort.js'
 import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit } from '@bridle/vm'
 import { awaitNextTurn } from '../../library/time/host-clock.js'
@@ -129,7 +130,7 @@ export class DurableDriver<H> extends MachineDriver {
     const interrupted = new Promise<null>((resolve) => {
       this.interrupt = () => resolve(null)
     })
-    signal?.addEventListener('abort', this.interrupt, { once: true })
+    const ignore = listenForAbort(signal, this.interrupt)
     try {
       const end = await this.loop(interrupted)
       this.performer.leaveNested()
@@ -137,7 +138,7 @@ export class DurableDriver<H> extends MachineDriver {
       return end
     } finally {
       this.isEnded = true
-      signal?.removeEventListener('abort', this.interrupt)
+      ignore()
       this.performer.abortAll(signal?.aborted === true ? signal.reason : new Error('the run has ended'))
     }
   }

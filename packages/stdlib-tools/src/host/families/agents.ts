@@ -24,6 +24,9 @@ import { llmFamily } from '../../agents/models/llm.js'
 import { memoryFamily } from '../../library/files/memory.js'
 import { metadataFamily } from '../../library/files/metadata.js'
 import { microCompactFamily } from '../../tools/dispatch/micro-compact.js'
+import { enrichmentFamily } from '../../agents/models/enrichment.js'
+import { reviewFamily } from '../../agents/models/review.js'
+import { visionFamily } from '../../library/processes/vision.js'
 import { monitorsFamily } from '../../agents/people/monitors.js'
 import { planFamily } from '../../tools/definitions/plan.js'
 import { policyFamily } from '../../tools/policy/policy.js'
@@ -83,6 +86,9 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     policyGateFamily,
     postgresFamily,
     projectFamily,
+    enrichmentFamily,
+    reviewFamily,
+    visionFamily,
     secretsFamily,
     sessionsFamily,
     skillsFamily,

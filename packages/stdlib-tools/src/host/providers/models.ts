@@ -19,11 +19,12 @@ import type { Secrets } from '../secrets.js'
 import { classifyStatus, makeFailure } from './model-failures.js'
 import { ModelStreams } from './model-streams.js'
 import { readDeltas } from './wire-source.js'
-import { findWire } from './wires/index.js'
+import { fillEndpoint, findPlace } from './places.js'
+import { findWireOf } from './wires/index.js'
 import { list, listTexts, readStrings, readText, readWord, record, toPlainJson } from './wires/json.js'
 import type { Json } from './wires/json.js'
 import { MOST_ERROR_TEXT, describeError } from './wires/stream-errors.js'
-import { readAsked } from './wires/wire.js'
+import { StreamError, readAsked } from './wires/wire.js'
 import type { Asked, Wire } from './wires/wire.js'
 import type { EffectCall, Provider } from '../../tools/executors/provider.js'
 import { describeModelOptionsProblem, withModelOptions } from '../../library/effects/index.js'
@@ -74,14 +75,22 @@ async function perform(
   const config = record(args.config)
   const provider = readWord(args.provider)
   const style = readWord(config['auth_style'] ?? args.auth_style, 'bearer')
-  if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
+  if (style === 'aws_sigv4')
+    return thrownError(
+      `provider '${provider}' needs signed requests, which this host does not make; give the runtime aiProvider({...}) of @bridle/stdlib-tools/ai ` +
+        'with a model of @ai-sdk/amazon-bedrock',
+    )
   const service = findService(options, provider)
   const place = resolvePlace(options, args)
   if (typeof place === 'string') return thrownError(place)
   const key = findKey(options, args, place)
   if (key.kind === 'refused') return thrownError(key.reason)
   if (key.kind === 'missing' && style !== 'none' && !place.isOwn) return answered({ missing_key: key.names.join(' or ') })
-  const wire = findWire(provider)
+  const asked = readAsked(args)
+  const own = record(asked.settings['overrides'])
+  const said = readText(config['chat_endpoint'])
+  // What a script or an address of its own stands for speaks the older interface.
+  const wire = findWireOf(provider, said === null && !place.isOwn ? asked.facts.api : null)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...readStrings(args.extra_headers) }
   const value = key.kind === 'value' ? key.value : undefined
   const lentHeaders = record(config['extra_headers'])
@@ -94,24 +103,26 @@ async function perform(
   const send = makeSender(options, call, headers, place.origin)
   if (args.op === 'healthcheck') return await checkHealth(send, `${base}${wire.modelsPath}`, provider)
   if (args.op === 'embed') return await embed(send, wire, base, args)
-  const asked = readAsked(args)
   const { stream } = args
   const isStreamed = typeof stream === 'string' && call.runSignal !== undefined
-  const endpoint = readText(config['chat_endpoint']) ?? readText(args.chat_endpoint) ?? ''
+  const filled = fillEndpoint(options.env ?? {}, said ?? readText(args.chat_endpoint) ?? '')
+  if ('problem' in filled) return thrownError(filled.problem)
+  const { endpoint } = filled
+  Object.assign(headers, wire.headers?.(asked))
   const makePath = (isStreamed ? wire.streaming.path : undefined) ?? wire.path
   const url = `${base.replace(/\/$/, '')}${makePath(asked, endpoint)}`
-  const own = record(asked.settings['overrides'])
   const problem = describeModelOptionsProblem(provider, own)
   if (problem !== null) return thrownError(problem)
   const body = withModelOptions(wire.body(asked), own)
   const timeoutMs = readSeconds(asked, 'timeout') ?? service.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-  if (!isStreamed) return await send(url, body, timeoutMs, (answer) => answered(wire.answer(answer) as Plain))
+  if (!isStreamed) return await send(url, body, timeoutMs, (answer) => answered(wire.answer(answer, asked) as Plain))
   const idleMs = readSeconds(asked, 'idle_timeout') ?? service.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS
   return await openStream({
     streams,
     id: stream,
     call,
     wire,
+    asked,
     ask: (signal) => request(options, url, place.origin, { headers, signal, body: { ...body, ...wire.streaming.body } }),
     idleMs,
     totalMs: readSeconds(asked, 'timeout'),
@@ -127,9 +138,8 @@ interface Place {
 
 /** Where the host has the provider; null when it leaves that to the table. */
 function findHostBase(options: LlmProviderOptions, args: Json): string | null {
-  const variable = readText(args.base_url_env)
-  const found = findService(options, readWord(args.provider)).baseUrl ?? (variable === null ? undefined : options.env?.[variable])
-  return found === undefined || found === '' ? null : found
+  const found = findService(options, readWord(args.provider)).baseUrl
+  return found === undefined || found === '' ? findPlace(options.env ?? {}, args) : found
 }
 
 /** Where a request goes; the text says why nowhere. */
@@ -180,7 +190,7 @@ function findKey(options: LlmProviderOptions, args: Json, { origin, base }: Plac
   const isHere = (place: string | null): boolean => place !== null && readOrigin(place) === origin
   if (service.apiKey !== undefined && isHere(configured ?? official)) return { kind: 'value', value: service.apiKey() }
   const own = listTexts(config['auth_envs'] ?? config['auth_env'])
-  const usual = listTexts(args.auth_envs)
+  const usual = listTexts(args.auth_envs).filter((name) => name !== NAME_OF_FILE)
   const elsewhere = record(args.key_origins)
   const isBound = (name: string): boolean =>
     keeper.isBound(name, url) ||
@@ -197,6 +207,9 @@ function findKey(options: LlmProviderOptions, args: Json, { origin, base }: Plac
     return { kind: 'refused', reason: `the host did not bind the key ${unbound} to ${origin}, so it is not sent there` }
   return names.length === 0 ? { kind: 'none' } : { kind: 'missing', names }
 }
+
+/** Names a file with a key and is none. */
+const NAME_OF_FILE = 'GOOGLE_APPLICATION_CREDENTIALS'
 
 async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
   const model = readWord(args.model)
@@ -223,6 +236,7 @@ function makeSender(options: LlmProviderOptions, call: EffectCall, headers: Reco
       if (!response.ok) return makeHttpFailure(response, await readBody(response, MOST_ERROR_BYTES))
       return finish(record(JSON.parse(await readBody(response, MOST_ANSWER_BYTES))))
     } catch (cause) {
+      if (cause instanceof StreamError) return makeFailure(cause.category, cause.message)
       return makeTransportFailure(cause, timeoutMs, call.signal.aborted)
     }
   }
@@ -257,6 +271,7 @@ interface Opening {
   readonly id: string
   readonly call: EffectCall
   readonly wire: Wire
+  readonly asked: Asked
   readonly ask: (signal: AbortSignal) => Promise<Response>
   readonly idleMs: number
   /** Of the whole answer, where the script says one. */
@@ -264,7 +279,7 @@ interface Opening {
 }
 
 /** The request lasts longer than the effect that makes it: until its answer is read, or the run ends. */
-async function openStream({ streams, id, call, wire, ask, idleMs, totalMs }: Opening): Promise<EffectOutcome> {
+async function openStream({ streams, id, call, wire, asked, ask, idleMs, totalMs }: Opening): Promise<EffectOutcome> {
   const refused = streams.admit(call)
   if (refused !== null) return refused
   const abort = new AbortController()
@@ -280,10 +295,11 @@ async function openStream({ streams, id, call, wire, ask, idleMs, totalMs }: Ope
     if (!response.ok) return makeHttpFailure(response, await readBody(response, MOST_ERROR_BYTES))
     // A service that does not know how to stream answers as it does otherwise.
     if (wire.streaming.framing === 'sse' && isJson(response))
-      return answered(wire.answer(record(JSON.parse(await readBody(response, MOST_ANSWER_BYTES)))) as Plain)
+      return answered(wire.answer(record(JSON.parse(await readBody(response, MOST_ANSWER_BYTES))), asked) as Plain)
     const body = response.body as ReadableStream<Uint8Array> | null
-    return streams.open(call, id, readDeltas({ wire, body, abort, idleMs: clampTimer(idleMs), describeTransport }))
+    return streams.open(call, id, readDeltas({ wire, asked, body, abort, idleMs: clampTimer(idleMs), describeTransport }))
   } catch (cause) {
+    if (cause instanceof StreamError) return makeFailure(cause.category, cause.message)
     return describeTransport(cause)
   } finally {
     clearTimeout(timer)

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { answered } from '../../tools/executors/provider.js'
 import { readDeltas } from './wire-source.js'
 import { findWire } from './wires/index.js'
+import { readAsked } from './wires/wire.js'
 
 test('whoever does not read holds the service back: a chunk is read when a piece is asked for', async () => {
   let pulls = 0
@@ -19,6 +20,7 @@ test('whoever does not read holds the service back: a chunk is read when a piece
   )
   const source = readDeltas({
     wire: findWire('openai'),
+    asked: readAsked({}),
     body,
     abort: new AbortController(),
     idleMs: 1000,

@@ -8,12 +8,13 @@ import { EventTooLong, JsonLines, ServerSentEvents } from './wires/events.js'
 import type { EventReader, WireEvent } from './wires/events.js'
 import { record } from './wires/json.js'
 import { DONE, StreamError } from './wires/wire.js'
-import type { AnswerReader, Delta, Wire } from './wires/wire.js'
+import type { AnswerReader, Asked, Delta, Wire } from './wires/wire.js'
 
 const MOST_ANSWER_BYTES = 64 << 20
 
 export interface SourceParts {
   readonly wire: Wire
+  readonly asked: Asked
   readonly body: ReadableStream<Uint8Array> | null
   /** Ends the request. */
   readonly abort: AbortController
@@ -56,7 +57,7 @@ class WireSource implements DeltaSource {
       if (deltas.length === 0) throw this.failure
       return { deltas, answer: null }
     }
-    return { deltas, answer: this.parts.wire.answer(this.answer.body()) as Plain }
+    return { deltas, answer: this.parts.wire.answer(this.answer.body(), this.parts.asked) as Plain }
   }
 
   close(): void {

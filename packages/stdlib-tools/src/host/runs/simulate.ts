@@ -3,6 +3,7 @@
 // After each failure another runtime recovers the run, as a host would, until it ends; then the oracles say whether that was right. No
 // time passes and nothing but the given tools and providers is touched. A failure names the seed and the entry that bring it back.
 
+import { listenForAbort } from '../../library/abort.js'
 import { toPlain } from '@bridle/vm'
 import { VirtualClock, awaitNextTurn } from '../../library/time/host-clock.js'
 import { decodeJournal } from '../journal.js'
@@ -310,14 +311,13 @@ function makeEnd(result: RunResult): End {
 }
 
 async function awaitRunEnd(run: Run, signal: AbortSignal | undefined): Promise<End | Error> {
-  const onAbort = (): void => run.cancel('the simulation was ended')
-  signal?.addEventListener('abort', onAbort, { once: true })
+  const ignore = listenForAbort(signal, () => run.cancel('the simulation was ended'))
   try {
     return makeEnd(await run.result)
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause))
   } finally {
-    signal?.removeEventListener('abort', onAbort)
+    ignore()
   }
 }
 

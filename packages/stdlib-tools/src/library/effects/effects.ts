@@ -429,6 +429,7 @@ export const EFFECTS = {
       // How the provider is reached, by the table of providers …
       base_url: optional(nullable(text)),
       base_url_env: optional(nullable(text)),
+      base_url_envs: optional(listOf(text)),
       chat_endpoint: optional(nullable(text)),
       auth_style: optional(text),
       auth_header: optional(nullable(text)),
@@ -448,6 +449,8 @@ export const EFFECTS = {
       temperature: optional(data),
       settings: optional(record),
       thinking: optional(data),
+      /** What is known of the model: ModelFacts of agents/models/services.ts. */
+      model_facts: optional(record),
       cache: optional(flag),
       output: optional(record),
       /** The text that becomes a vector, for `embed`. */

@@ -1,6 +1,8 @@
 // Where time comes from. The machine has no clock: the driver tells it the time when it enters it, and waits for it when a
 // task sleeps. Both go through this interface, so that tests run on virtual time and never wait.
 
+import { listenForAbort } from '../abort.js'
+
 export interface Clock {
   /** Milliseconds since 1970; never falls. */
   now(): number
@@ -67,11 +69,11 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
     }
     const finish = (): void => {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', finish)
+      ignore()
       resolve()
     }
     const timer = setTimeout(finish, ms)
-    signal?.addEventListener('abort', finish, { once: true })
+    const ignore = listenForAbort(signal, finish)
   })
 }
 

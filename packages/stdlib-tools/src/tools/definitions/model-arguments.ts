@@ -14,8 +14,16 @@ export function readCallArguments(given: Value | undefined): HarnDict {
   if (given === undefined || given === null || (typeof given === 'string' && given.trim() === '')) return new HarnDict()
   if (typeof given !== 'string') return makeUnreadable(`they are a ${typeName(given)}`)
   const read = parseJson(given)
-  if (!read.ok) return makeUnreadable(`they are not JSON (${read.message.replace(/^JSON parse error: /, '')})`)
+  if (!read.ok)
+    return makeUnreadable(`they are not JSON (${read.message.replace(/^JSON parse error: /, '')}): ${quoteStart(given)}`)
   return read.value instanceof HarnDict ? read.value : makeUnreadable(`they are a ${typeName(read.value)}`)
+}
+
+const SHOWN_CHARACTERS = 300
+
+function quoteStart(text: string): string {
+  const shown = JSON.stringify(text.slice(0, SHOWN_CHARACTERS))
+  return text.length > SHOWN_CHARACTERS ? `${shown} and ${text.length - SHOWN_CHARACTERS} characters more` : shown
 }
 
 function makeUnreadable(found: string): HarnDict {

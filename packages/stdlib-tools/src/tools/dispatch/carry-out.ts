@@ -29,7 +29,7 @@ import { getEntryFacts } from '../definitions/entry.js'
 import { normalizePlan, renderPlan } from '../definitions/plan.js'
 import { readName, getOrNil, readText } from '../definitions/registry.js'
 import { RUNTIME_TOOLS } from '../definitions/runtime-tools.js'
-import { isRequired } from '../definitions/validate.js'
+import { isObjectSchema, isRequired } from '../definitions/validate.js'
 import { beginAttempts, endAttempts, grantPass, isCounted, noteCounted, startPostHooks } from '../policy/gate.js'
 import { listGrantsFor, toRecord, reserveBudgets, settle, findSmallestLimit } from '../policy/grants.js'
 import { admit, makeGrantedArguments, identifyEntry } from './gate.js'
@@ -107,6 +107,11 @@ function explainRefused(name: string, tool: HarnDict): string {
 function listMissingParameters(tool: HarnDict | null, args: HarnDict): readonly string[] {
   const parameters = tool === null ? null : getOrNil(tool, 'parameters')
   if (!(parameters instanceof HarnDict)) return []
+  if (isObjectSchema(parameters)) {
+    const required = parameters.get('required')
+    const names = required instanceof HarnList ? required.view().filter((name) => typeof name === 'string') : []
+    return names.filter((name) => (args.get(name) ?? null) === null)
+  }
   return parameters.keys().filter((name) => {
     const spec = parameters.get(name)!
     if ((args.get(name) ?? null) !== null || !isRequired(spec)) return false

@@ -2,6 +2,7 @@
 // prepare step, the tool's own code (which may call other tools), the response format, the result against its schema. The
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
+import { listenForAbort } from '../../library/abort.js'
 import type { Plain } from '@bridle/vm'
 import { clampTimer } from '../../library/time/host-clock.js'
 import { Finished, Pending, isRepeatable, listDeclaredEffects } from './define.js'
@@ -506,11 +507,11 @@ export async function limitOutcome(
 ): Promise<Invoked> {
   if (!(outcome instanceof Promise)) return outcome
   let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort = (): void => {}
+  let ignore = (): void => {}
   const interrupted = new Promise<Invoked>((resolve) => {
-    onAbort = () => resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } })
-    if (signal?.aborted === true) onAbort()
-    else signal?.addEventListener('abort', onAbort, { once: true })
+    ignore = listenForAbort(signal, () =>
+      resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } }),
+    )
     if (timeoutMs === null) return
     const error = {
       code: 'timeout',
@@ -523,7 +524,7 @@ export async function limitOutcome(
     return await Promise.race([interrupted, outcome])
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
+    ignore()
   }
 }
 

@@ -60,6 +60,8 @@ describe('looking up', () => {
     [{ text: 'get' }, ['http.getPage']],
     [{ text: 'rounds' }, ['crypto.hash']],
     [{ text: 'hash_calculator' }, ['crypto.hash']],
+    [{ text: 'digests' }, ['crypto.hash']],
+    [{ text: 'calc' }, ['crypto.hash']],
     [{ text: 'nonsense' }, []],
     [{ category: 'web' }, ['http.getPage']],
     [{ effect: 'http', text: 'fetches' }, ['http.getPage']],
@@ -67,6 +69,16 @@ describe('looking up', () => {
     [{ maxLevel: 'safe' }, ['crypto.hash']],
     [{ limit: 1 }, ['crypto.hash']],
   ])('search %j', (query, names) => expect(registry.search(query).map((each) => each.tool.name)).toEqual(names))
+
+  test('a word of the name counts as much as several of the description', () => {
+    const make = (name: string, description: string) =>
+      defineTool({ name, description, input: z.object({}), execute: () => null })
+    const tools = [
+      make('repo.merge', 'Merges; the commit title and the commit message can be given'),
+      make('repo.commit', `Records what is staged. ${'Long explanations of how messages are written. '.repeat(8)}`),
+    ]
+    expect(createRegistry(tools).search({ text: 'commit' })[0]!.tool.name).toBe('repo.commit')
+  })
 
   test('two tools of one name', () => {
     expect(() => createRegistry([hash, hash])).toThrow('tool "crypto.hash" is defined twice')

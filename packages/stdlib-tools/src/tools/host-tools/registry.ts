@@ -2,6 +2,7 @@
 // `createRuntime({ tools })`, served as an MCP server or turned into tools of a model's library. What a call here does not
 // have is what only runs have: policy, approval, budgets, journal.
 
+import { listenForAbort } from '../../library/abort.js'
 import { DefinitionError } from './define.js'
 import type { ArgsOf, ResultOf, SecurityLevel, Tool, ToolClient, TypedTool } from './define.js'
 import { ToolError, toToolErrorData } from './errors.js'
@@ -225,9 +226,7 @@ export class ToolRegistry implements Iterable<Tool> {
     const { concurrency = calls.length, failFast = false, signal, ...rest } = options
     for (const { tool } of calls) this.require(tool)
     const stop = new AbortController()
-    const onAbort = (): void => stop.abort(signal?.reason)
-    if (signal?.aborted === true) onAbort()
-    else signal?.addEventListener('abort', onAbort, { once: true })
+    const ignore = listenForAbort(signal, () => stop.abort(signal?.reason))
     const outcomes: TryResult[] = []
     let first: ToolError | null = null
     let next = 0
@@ -245,7 +244,7 @@ export class ToolRegistry implements Iterable<Tool> {
     try {
       await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, runWorker))
     } finally {
-      signal?.removeEventListener('abort', onAbort)
+      ignore()
     }
     if (!failFast) return outcomes
     if (first !== null) throw first

@@ -70,6 +70,15 @@ function isStandard(schema: AnySchema): schema is StandardSchema<unknown, unknow
   return '~standard' in schema
 }
 
+/** What is written for types that JSON does not have. */
+const INSTEAD: readonly (readonly [begin: string, instead: string])[] = [
+  ['BigInt', 'z.int(), or the JSON Schema {type: "integer"}, which takes ints beyond ±2^53 as bigint'],
+  ['Date', 'z.iso.datetime(), a string'],
+  ['Map', 'z.record(z.string(), …)'],
+  ['Set', 'z.array(…)'],
+  ['Undefined', '.optional(), or z.null()'],
+]
+
 function makeJsonSchema(schema: StandardSchema<unknown, unknown>, side: 'input' | 'output'): JsonSchema {
   type Convert = (options: { readonly [key: string]: unknown }) => JsonSchema
   const standard = (schema['~standard'] as { readonly jsonSchema?: { readonly [side: string]: Convert | undefined } }).jsonSchema
@@ -79,9 +88,10 @@ function makeJsonSchema(schema: StandardSchema<unknown, unknown>, side: 'input' 
     const convert = standard?.[side]
     if (convert !== undefined) return withoutNoise(convert({ target: 'draft-2020-12' }))
   } catch (cause) {
-    throw new SchemaError(`schema cannot be written as JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    const found = INSTEAD.find(([word]) => problem.startsWith(word))
+    const hint = found === undefined ? '' : `: write ${found[1]}`
+    throw new SchemaError(`schema cannot be written as JSON Schema: ${problem}${hint}`, { cause })
   }
   throw new SchemaError(`schemas of "${schema['~standard'].vendor}" have no JSON Schema form; give the JSON Schema instead`)
 }

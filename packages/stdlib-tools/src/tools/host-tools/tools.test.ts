@@ -99,6 +99,7 @@ describe('schemas', () => {
 
   test('a schema without a JSON Schema form is refused where it is given', () => {
     expect(() => compileSchema(z.object({ d: z.date() }))).toThrow('schema cannot be written as JSON Schema')
+    expect(() => compileSchema(z.object({ n: z.bigint() }))).toThrow('write z.int(), or the JSON Schema {type: "integer"}')
   })
 })
 

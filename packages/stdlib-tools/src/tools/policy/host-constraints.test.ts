@@ -155,3 +155,28 @@ test('what a host may not define', () => {
     makeSetup({ toolGrants: { 'db.query': { maxRows: 'many' } } }).runtime.start(makeSetup().runtime.compile('1')),
   ).toThrow('grant of "db.query": max_rows constraint is invalid')
 })
+
+describe('a grant of what a tool has no argument for', () => {
+  const open = defineConstraint('openOnly', { schema: z.boolean(), check: () => true })
+  const order = defineTool({ name: 'shop.order', input: z.object({ id: z.int(), size: z.string() }), execute: () => 'ordered' })
+
+  test.each([
+    ['max_id 5', ['the grant of `max_id` limits nothing: tool `shop.order` has no argument of that name']],
+    ['region "eu"', ['the grant of `region` limits nothing: tool `shop.order` has no argument of that name']],
+    ['size "small"', []],
+    ['max_calls 2', []],
+    ['timeout_ms 100', []],
+    ['open_only true', []],
+  ])('%s', (grant, expected) => {
+    const runtime = createRuntime({ tools: [order], constraints: [open], extensions: ['grants'] })
+    const source = `use tool shop.order as Order\ngrant Order ${grant}\nprintln(Order({id: 9, size: "small"}))`
+    expect(runtime.compile(source).warnings.map(({ message }) => message)).toEqual(expected)
+    expect(runtime.compile(source, { strictness: 'language' }).warnings).toEqual([])
+  })
+
+  test('of a tool that takes anything says nothing', () => {
+    const any = defineTool({ name: 'shop.any', execute: () => 'ordered' })
+    const runtime = createRuntime({ tools: [any], extensions: ['grants'] })
+    expect(runtime.compile('use tool shop.any as Any\ngrant Any max_id 5\nprintln(Any({id: 9}))').warnings).toEqual([])
+  })
+})

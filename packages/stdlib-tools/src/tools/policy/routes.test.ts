@@ -1,9 +1,11 @@
 // Every route by which a script reaches a tool outside of the machine, under every judge that may refuse it: what counts is how often the
 // tool was carried out. Routes call it by names of their own as far as they can; the judges only know the name that it has.
 //
+// The sweeps run each route under each judge; `npm test` runs each route under every fourth judge, and each judge over every fourth route.
+//
 // A builtin that can reach a tool and stands in no row is a failure: a new route needs a row.
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import type { Plain } from '@bridle/vm'
 import { createRuntime } from '../../host/runtime.js'
 import type { RuntimeOptions, StartOptions } from '../../host/runtime-options.js'
@@ -318,9 +320,10 @@ describe('routes', () => {
   }
 })
 
-for (const judge of JUDGES) {
+for (const [row, judge] of JUDGES.entries()) {
   describe(`under ${judge.name}`, () => {
-    for (const route of ROUTES) {
+    for (const [column, route] of ROUTES.entries()) {
+      if (!inject('isDense') && (row + column) % 4 !== 0) continue
       test(`${route.name} is carried out ${judge.allowed ?? 0} times`, async () => {
         const { made, output } = await runUnder(route, judge)
         expect({ made, output: made > (judge.allowed ?? 0) ? output : '' }).toEqual({ made: judge.allowed ?? 0, output: '' })

@@ -188,6 +188,7 @@ function makeContext(
       machine.output += text
     },
     charge() {},
+    noteCopy() {},
     mostWork: 1e9,
     again() {
       throw new Error('the fake machine makes one step only')

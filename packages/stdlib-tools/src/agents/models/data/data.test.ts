@@ -6,6 +6,7 @@ import { estimateCost, inferProvider, classifyModelTier, PROVIDERS } from '../pr
 import capabilities from './capabilities.json' with { type: 'json' }
 import models from './models.json' with { type: 'json' }
 import providers from './providers.json' with { type: 'json' }
+import services from './services.json' with { type: 'json' }
 
 const amount = z.number().nonnegative()
 const price = { input: amount, output: amount }
@@ -15,6 +16,7 @@ const Providers = z.record(
   z.strictObject({
     baseUrl: z.union([z.url(), z.literal(''), z.string().regex(/^https:\/\/\{resource\}\./)]),
     baseUrlEnv: z.string().optional(),
+    baseUrlEnvs: z.array(z.string().regex(/^[A-Z_]+$/)).optional(),
     authStyle: z.enum(['header', 'bearer', 'none', 'aws_sigv4', 'azure_openai']),
     authHeader: z.string().optional(),
     authEnvs: z.array(z.string().regex(/^[A-Z_]+$/)),
@@ -82,7 +84,26 @@ const Capabilities = z.record(
   ),
 )
 
+const Row = z.strictObject({
+  match: z.string().min(1),
+  least: z.tuple([z.int(), z.int()]).optional(),
+  thinking: z.array(z.enum(['enabled', 'adaptive', 'effort'])).optional(),
+  vision: flag,
+  caching: flag,
+  sampling: flag,
+  structured: flag,
+  tokens: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+  style: z.enum(['budget', 'level']).optional(),
+  api: z.literal('responses').optional(),
+})
+const Services = z.strictObject({
+  date: z.iso.date(),
+  services: z.record(z.string(), z.array(Row).min(1)),
+  others: z.array(Row).min(1),
+})
+
 test.each([
+  ['services', Services, services],
   ['providers', Providers, providers],
   ['models', Models, models],
   ['capabilities', Capabilities, capabilities],
@@ -108,4 +129,11 @@ test('no row hides behind an earlier one', () => {
   expect(models.families.filter(({ prefix, provider }) => inferProvider(`${prefix}x`) !== provider)).toEqual([])
   expect(classifyModelTier('gemma-4-31b-it')).toBe('frontier')
   expect(estimateCost('gpt-4o-mini', 1_000_000, 0)).toBe(0.15)
+})
+
+test('a model that is newer than the table is one that its service knows best', () => {
+  expect([...Object.values(services.services), services.others].map((rows) => rows.at(-1)!.match)).toEqual(
+    [...Object.keys(services.services), 'others'].map(() => '*'),
+  )
+  expect(Object.keys(services.services).filter((name) => !Object.hasOwn(PROVIDERS, name))).toEqual([])
 })

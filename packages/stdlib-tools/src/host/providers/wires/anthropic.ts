@@ -1,11 +1,14 @@
 // Anthropic's Messages API: docs.anthropic.com/en/api/messages.
 
+import { isFailureText, joinTexts, readParts, readTurns } from './content.js'
+import type { Part, ToolResult } from './content.js'
 import {
   count,
   list,
   listCalls,
   makeToolCall,
   parsePastArguments,
+  pick,
   readFunction,
   readText,
   readWord,
@@ -14,31 +17,57 @@ import {
 } from './json.js'
 import type { Json } from './json.js'
 import { classifyErrorType, describeError } from './stream-errors.js'
-import { StreamError } from './wire.js'
-import type { AnswerReader, Delta, Wire } from './wire.js'
+import { makeClosedSchema } from './strict-schema.js'
+import { StreamError, readState, renameSampling } from './wire.js'
+import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
+
+/** The least budget that the service takes. */
+const LEAST_BUDGET = 1024
+
+const CACHED = { type: 'ephemeral' } as const
 
 export const anthropic: Wire = {
   modelsPath: '/models',
   path: (_asked, endpoint) => endpoint || '/messages',
+  headers: ({ settings, thinking }) => {
+    const wanted = list(settings['anthropic_beta_features']).filter((name): name is string => typeof name === 'string')
+    // Models that think at their own pace do so between calls anyway.
+    const interleaved =
+      settings['interleaved_thinking'] === true && thinking['mode'] === 'enabled' ? ['interleaved-thinking-2025-05-14'] : []
+    const names = [...new Set([...wanted, ...interleaved])]
+    return names.length === 0 ? {} : { 'anthropic-beta': names.join(',') }
+  },
   body: (asked) => {
     const { settings, thinking } = asked
+    const messages = makeAnthropicMessages(asked)
+    if (asked.cache) markTurns(messages)
     const body: Record<string, unknown> = {
       model: asked.model,
       max_tokens: asked.maxTokens,
-      messages: makeAnthropicMessages(asked.messages),
-      ...renameSettings(settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop_sequences' }),
+      messages,
+      ...renameSampling(asked, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k' }),
+      ...renameSettings(settings, { stop: 'stop_sequences' }),
     }
-    if (asked.system !== null) {
-      body['system'] = asked.cache ? [{ type: 'text', text: asked.system, cache_control: { type: 'ephemeral' } }] : asked.system
+    if (typeof body['stop_sequences'] === 'string') body['stop_sequences'] = [body['stop_sequences']]
+    if (asked.system !== null && asked.system !== '')
+      body['system'] = asked.cache ? [{ type: 'text', text: asked.system, cache_control: CACHED }] : asked.system
+    if (asked.tools.length > 0) {
+      const tools = asked.tools.map(makeAnthropicTool)
+      body['tools'] = asked.cache ? markLastTool(tools) : tools
     }
-    if (asked.tools.length > 0) body['tools'] = asked.tools.map(makeAnthropicTool)
-    if (asked.toolChoice !== null) body['tool_choice'] = makeAnthropicChoice(asked.toolChoice)
+    if (asked.toolChoice !== null && asked.tools.length > 0) body['tool_choice'] = makeAnthropicChoice(asked.toolChoice)
     if (thinking['mode'] === 'enabled') {
-      body['thinking'] = { type: 'enabled', budget_tokens: thinking['budget_tokens'] ?? Math.floor(asked.maxTokens / 2) }
+      const usual = Math.max(LEAST_BUDGET, Math.floor(asked.maxTokens / 2))
+      body['thinking'] = { type: 'enabled', budget_tokens: thinking['budget_tokens'] ?? usual }
     }
-    if (thinking['mode'] === 'adaptive') body['thinking'] = { type: 'adaptive' }
+    if (thinking['mode'] === 'adaptive' || thinking['mode'] === 'effort') body['thinking'] = { type: 'adaptive' }
+    const output: Record<string, unknown> = {}
+    if (thinking['mode'] === 'effort') output['effort'] = thinking['level']
+    const schema = asked.output.kind === 'json_schema' && asked.facts.structured ? makeClosedSchema(asked.output.schema) : null
+    if (schema !== null) output['format'] = { type: 'json_schema', schema }
+    if (Object.keys(output).length > 0) body['output_config'] = output
     const prefill = readText(settings['prefill'])
-    if (prefill !== null) (body['messages'] as unknown[]).push({ role: 'assistant', content: prefill })
+    if (prefill !== null) messages.push({ role: 'assistant', content: prefill.trimEnd() })
     return body
   },
   streaming: { framing: 'sse', body: { stream: true }, read: makeReader },
@@ -63,74 +92,129 @@ export const anthropic: Wire = {
       cache_write_tokens: count(usage['cache_creation_input_tokens']),
       thinking: thinking === '' ? null : thinking,
       stop_reason: readText(body['stop_reason']),
+      service_state: keepBlocks(blocks),
     }
   },
 }
 
-function makeAnthropicTool(tool: Json): Json {
-  const inner = readFunction(tool)
-  if (Object.keys(inner).length === 0) return tool
-  return { name: inner['name'], description: inner['description'], input_schema: inner['parameters'] }
+/**
+ * The blocks of an answer in their order, where there is more than texts and calls: reasoning is signed together with its place. Calls are named
+ * only, because the conversation has them.
+ */
+function keepBlocks(blocks: readonly Json[]): readonly Json[] {
+  if (blocks.every((block) => block['type'] === 'text' || block['type'] === 'tool_use')) return []
+  return blocks.map((block) => (block['type'] === 'tool_use' ? { type: 'tool_use', id: block['id'] } : block))
 }
 
-function makeAnthropicChoice(choice: unknown): Json {
+const TOOL_FIELDS = ['name', 'description', 'input_schema', 'defer_loading', 'cache_control', 'strict'] as const
+
+function makeAnthropicTool(tool: Json): Json {
+  const inner = readFunction(tool)
+  if (Object.keys(inner).length > 0) {
+    const { name, description, parameters } = inner
+    return { ...pick({ name, description }, 'name', 'description'), input_schema: parameters ?? { type: 'object' } }
+  }
+  // Tools of the service itself have a type, and fields of their own.
+  const isOfService = tool['type'] !== undefined && tool['type'] !== 'custom'
+  return isOfService ? tool : pick(tool, ...TOOL_FIELDS)
+}
+
+/** Everything up to the last tool is cached; a tool that is found later is no part of the prompt. */
+function markLastTool(tools: readonly Json[]): readonly Json[] {
+  const last = tools.findLastIndex((tool) => tool['defer_loading'] !== true)
+  return tools.map((tool, at) => (at === last ? { ...tool, cache_control: CACHED } : tool))
+}
+
+function makeAnthropicChoice(choice: unknown): unknown {
   if (choice === 'required' || choice === 'any') return { type: 'any' }
   if (typeof choice === 'string')
     return choice === 'none' || choice === 'auto' ? { type: choice } : { type: 'tool', name: choice }
-  return record(choice)
+  const name = readFunction(record(choice))['name']
+  return name === undefined ? choice : { type: 'tool', name }
+}
+
+type Block = { [key: string]: unknown }
+
+interface AnthropicMessage {
+  readonly role: 'user' | 'assistant'
+  content: string | Block[]
 }
 
 /** Results of tools are blocks of a user message, those of one turn in one. */
-function makeAnthropicMessages(messages: readonly Json[]): Json[] {
-  const out: { role: string; content: unknown }[] = []
-  for (const message of messages) {
-    const role = readWord(message['role'], 'user')
-    if (role === 'tool') {
-      const block = { type: 'tool_result', tool_use_id: message['tool_call_id'], content: message['content'] ?? '' }
-      const last = out.at(-1)
-      if (last?.role === 'user' && Array.isArray(last.content)) last.content.push(block)
-      else out.push({ role: 'user', content: [block] })
-      continue
-    }
-    const calls = listCalls(message)
-    if (calls.length === 0) {
-      out.push({ role: role === 'assistant' ? 'assistant' : 'user', content: makeAnthropicContent(message['content']) })
-      continue
-    }
-    const said = readText(message['content'])
-    out.push({
-      role: 'assistant',
-      content: [
-        ...(said === null || said === '' ? [] : [{ type: 'text', text: said }]),
-        ...calls.map((call) => ({
-          type: 'tool_use',
-          id: call['id'],
-          name: readFunction(call)['name'],
-          input: parsePastArguments(call),
-        })),
-      ],
-    })
-  }
-  return out
-}
-
-function makeAnthropicContent(content: unknown): unknown {
-  if (!Array.isArray(content)) return content ?? ''
-  return list(content).map((item) => {
-    const block = record(item)
-    if (block['type'] === 'output_text') return { type: 'text', text: block['text'] }
-    if (block['type'] !== 'image') return block
-    const data = block['base64'] ?? block['data']
-    const media = block['media_type'] ?? block['mime_type']
-    return data === undefined
-      ? { type: 'image', source: { type: 'url', url: block['url'] ?? block['file_uri'] } }
-      : { type: 'image', source: { type: 'base64', media_type: media, data } }
+function makeAnthropicMessages(asked: Asked): AnthropicMessage[] {
+  const { mode } = asked.thinking
+  const isThinking = mode === 'enabled' || mode === 'adaptive' || mode === 'effort'
+  return readTurns(asked.messages).flatMap((turn): readonly AnthropicMessage[] => {
+    if (turn.kind === 'results') return [{ role: 'user', content: turn.results.map(makeResult) }]
+    const { parts, message } = turn
+    if (turn.role !== 'assistant') return [{ role: 'user', content: makeContent(parts) }]
+    const content = makeAnswer(parts, message, isThinking ? readState(message, asked) : [])
+    if (content.length === 0) return []
+    const [only] = content
+    // What was only text goes as it came.
+    const isText = content.length === 1 && only!['type'] === 'text'
+    return [{ role: 'assistant', content: isText ? readWord(only!['text']) : content }]
   })
 }
 
-// ----------------------------------------------------------------------------------------------------------------- events
+function makeResult({ id, parts, isError }: ToolResult): Block {
+  const content = parts.every((part) => part.kind === 'text') ? joinTexts(parts) : makeBlocks(parts)
+  return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) }
+}
 
-type Block = { [key: string]: unknown }
+/** A past answer with its signed blocks where they were; texts that a script changed stand behind them. */
+function makeAnswer(parts: readonly Part[], message: Json, kept: readonly Json[]): Block[] {
+  const calls = listCalls(message).map((call) => ({
+    type: 'tool_use',
+    id: call['id'],
+    name: readFunction(call)['name'] ?? call['name'],
+    input: parsePastArguments(call),
+  }))
+  const isSame = joinTexts(parts) === kept.map((block) => (block['type'] === 'text' ? readWord(block['text']) : '')).join('')
+  const texts = makeBlocks(parts)
+  const isFirstCall = kept.findIndex((block) => block['type'] === 'tool_use')
+  const place = isFirstCall < 0 ? kept.length : isFirstCall
+  const ordered = kept.flatMap((block, at): readonly Block[] => {
+    const before = !isSame && at === place ? texts : []
+    if (block['type'] === 'text') return isSame && readWord(block['text']) !== '' ? [{ ...block }] : before
+    if (block['type'] !== 'tool_use') return [...before, { ...block }]
+    return [...before, ...calls.filter((call) => call.id === block['id'])]
+  })
+  const behind = kept.length === 0 || (!isSame && place === kept.length) ? texts : []
+  const named = new Set(kept.map((block) => block['id']))
+  return [...ordered, ...behind, ...calls.filter((call) => !named.has(call.id))]
+}
+
+function makeContent(parts: readonly Part[]): string | Block[] {
+  return parts.every((part) => part.kind === 'text') && parts.length <= 1 ? joinTexts(parts) : makeBlocks(parts)
+}
+
+/** Empty texts are refused by the service. */
+function makeBlocks(parts: readonly Part[]): Block[] {
+  return parts.flatMap((part): readonly Block[] => {
+    if (part.kind === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    if (part.kind === 'other') return [{ ...part.block }]
+    if (part.kind === 'result') {
+      const inner = readParts(part.content)
+      return [makeResult({ id: part.id, parts: inner, isError: part.isError || isFailureText(joinTexts(inner)) })]
+    }
+    const { data, mediaType, url } = part
+    return [{ type: 'image', source: data === null ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data } }]
+  })
+}
+
+/** Marks the ends of the last two turns of the user: the next request of a loop finds the first in the cache, and writes up to the second. */
+function markTurns(messages: AnthropicMessage[]): void {
+  const turns = messages.filter(({ role }) => role === 'user').slice(-2)
+  for (const turn of turns) {
+    if (turn.content === '') continue
+    if (typeof turn.content === 'string') turn.content = [{ type: 'text', text: turn.content }]
+    const last = turn.content.at(-1)
+    if (last !== undefined) last['cache_control'] = CACHED
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- events
 
 /** Blocks grow by deltas. The arguments of a call come as pieces of JSON, and are kept as the model wrote them. */
 function makeReader(): AnswerReader {

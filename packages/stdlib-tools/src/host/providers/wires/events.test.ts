@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { EventTooLong, JsonLines, ServerSentEvents } from './events.js'
 import type { EventReader, WireEvent } from './events.js'
 import { findWire } from './index.js'
-import { DONE } from './wire.js'
+import { DONE, readAsked } from './wire.js'
 import type { Delta } from './wire.js'
 
 function readAll(reader: EventReader, bytes: Uint8Array, cuts: readonly number[]): WireEvent[] {
@@ -151,7 +151,7 @@ function readDeltas(provider: string, bytes: Uint8Array, cuts: readonly number[]
     .filter(({ data }) => data !== DONE)
     .flatMap(({ data, event }) => [...answer.take(JSON.parse(data) as never, event)])
   expect(answer.isWhole()).toBe(true)
-  return { deltas, answer: wire.answer(answer.body()) }
+  return { deltas, answer: wire.answer(answer.body(), readAsked({})) }
 }
 
 test.each(Object.keys(SERVICES))('deltas of %s do not depend on where chunks end, and add up to the answer', (provider) => {

@@ -1,11 +1,14 @@
 // Gemini's generateContent: ai.google.dev/api/generate-content.
 
+import { joinTexts, readTurns } from './content.js'
+import type { Part, ToolResult, Turn } from './content.js'
 import {
   count,
   list,
   listCalls,
   makeToolCall,
   parsePastArguments,
+  pick,
   readFunction,
   readText,
   readWord,
@@ -15,8 +18,15 @@ import {
 import type { Json } from './json.js'
 import { classifyStatus } from '../model-failures.js'
 import { classifyErrorType, describeError } from './stream-errors.js'
-import { StreamError } from './wire.js'
-import type { AnswerReader, Delta, Wire } from './wire.js'
+import { StreamError, readState, renameSampling } from './wire.js'
+import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
+
+const makePath = (asked: Asked, endpoint: string, verb: string): string => {
+  const model = encodeURIComponent(asked.model.replace(/^models\//, ''))
+  // Vertex names the model within its path.
+  if (endpoint.includes('{model}')) return endpoint.replace('{model}', model).replace(':generateContent', `:${verb}`)
+  return `${endpoint || '/v1beta/models'}/${model}:${verb}`
+}
 
 export const gemini: Wire = {
   modelsPath: '/v1beta/models',
@@ -25,37 +35,38 @@ export const gemini: Wire = {
     body: (_model, input) => ({ content: { parts: [{ text: input }] } }),
     vector: (body) => record(body['embedding'])['values'],
   },
-  path: (asked, endpoint) => `${endpoint || '/v1beta/models'}/${encodeURIComponent(asked.model)}:generateContent`,
+  path: (asked, endpoint) => makePath(asked, endpoint, 'generateContent'),
   body: (asked) => {
+    const { settings } = asked
     const generation: Record<string, unknown> = {
       maxOutputTokens: asked.maxTokens,
-      ...renameSettings(asked.settings, {
+      ...renameSampling(asked, {
         temperature: 'temperature',
         top_p: 'topP',
         top_k: 'topK',
-        stop: 'stopSequences',
-        seed: 'seed',
+        frequency_penalty: 'frequencyPenalty',
+        presence_penalty: 'presencePenalty',
       }),
+      ...renameSettings(settings, { stop: 'stopSequences', seed: 'seed' }),
     }
+    if (typeof generation['stopSequences'] === 'string') generation['stopSequences'] = [generation['stopSequences']]
     if (asked.output.kind !== 'text') generation['responseMimeType'] = 'application/json'
-    const body: Record<string, unknown> = {
-      contents: asked.messages.map((message) => makeGeminiContent(message, callNames(asked.messages))),
-      generationConfig: generation,
-    }
-    if (asked.system !== null) body['systemInstruction'] = { parts: [{ text: asked.system }] }
+    if (asked.output.kind === 'json_schema') generation['responseJsonSchema'] = asked.output.schema
+    const thinking = makeThinking(asked)
+    if (thinking !== null) generation['thinkingConfig'] = thinking
+    const body: Record<string, unknown> = { contents: makeContents(asked), generationConfig: generation }
+    const system = [asked.system ?? '', ...readTurns(asked.messages).flatMap(readSystem)].filter((text) => text !== '')
+    if (system.length > 0) body['systemInstruction'] = { parts: system.map((text) => ({ text })) }
     if (asked.tools.length > 0) {
-      const declared = asked.tools.map(readFunction).map(({ name, description, parameters }) => ({
-        name,
-        description,
-        parametersJsonSchema: parameters,
-      }))
-      body['tools'] = [{ functionDeclarations: declared }]
+      body['tools'] = makeTools(asked.tools)
+      const config = asked.toolChoice === null ? null : makeChoice(asked.toolChoice)
+      if (config !== null) body['toolConfig'] = { functionCallingConfig: config }
     }
     return body
   },
   streaming: {
     framing: 'sse',
-    path: (asked, endpoint) => `${endpoint || '/v1beta/models'}/${encodeURIComponent(asked.model)}:streamGenerateContent?alt=sse`,
+    path: (asked, endpoint) => `${makePath(asked, endpoint, 'streamGenerateContent')}?alt=sse`,
     body: {},
     read: makeReader,
   },
@@ -69,45 +80,167 @@ export const gemini: Wire = {
         .map((part) => readText(part['text']) ?? '')
         .join('')
     const thinking = joinParts(true)
-    const calls = parts.map((part) => record(part['functionCall'])).filter((call) => call['name'] !== undefined)
+    const calls = parts.filter((part) => record(part['functionCall'])['name'] !== undefined)
+    const blocked = readText(record(body['promptFeedback'])['blockReason'])
     return {
       text: joinParts(false),
-      tool_calls: calls.map((call, at) => makeToolCall(`call_${at + 1}`, call['name'], call['args'])),
+      tool_calls: calls.map((part, at) => {
+        const call = record(part['functionCall'])
+        return makeToolCall(makeCallId(call, at), call['name'], call['args'])
+      }),
       model: readText(body['modelVersion']),
-      input_tokens: count(usage['promptTokenCount']),
-      output_tokens: count(usage['candidatesTokenCount']),
+      input_tokens: count(usage['promptTokenCount']) + count(usage['toolUsePromptTokenCount']),
+      // Thoughts are paid for as the answer is, and counted apart.
+      output_tokens: count(usage['candidatesTokenCount']) + count(usage['thoughtsTokenCount']),
       cache_read_tokens: count(usage['cachedContentTokenCount']),
       cache_write_tokens: 0,
       thinking: thinking === '' ? null : thinking,
-      stop_reason: readText(candidate['finishReason'])?.toLowerCase() ?? null,
+      stop_reason: (readText(candidate['finishReason']) ?? blocked)?.toLowerCase() ?? null,
+      service_state: keepParts(parts),
     }
   },
 }
 
-/** Names of the called functions by the ids of the calls: results name the function here. */
-function callNames(messages: readonly Json[]): ReadonlyMap<unknown, unknown> {
-  return new Map(messages.flatMap(listCalls).map((call) => [call['id'], readFunction(call)['name']]))
+/** Services before the third generation number no calls. */
+function makeCallId(call: Json, at: number): string {
+  return readText(call['id']) ?? `call_${at + 1}`
 }
 
-function makeGeminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Json {
-  const role = message['role'] === 'assistant' ? 'model' : 'user'
-  if (message['role'] === 'tool') {
-    const id = message['tool_call_id']
-    const response = { name: names.get(id) ?? id, response: { result: message['content'] ?? '' } }
-    return { role: 'user', parts: [{ functionResponse: response }] }
-  }
-  const calls = listCalls(message).map((call) => ({
-    functionCall: { name: readFunction(call)['name'], args: parsePastArguments(call) },
-  }))
-  const { content } = message
-  const blocks = Array.isArray(content) ? list(content).map(record) : [{ text: content ?? '' }]
-  const parts = blocks.map((block) => {
-    const data = block['base64'] ?? block['data']
-    return data === undefined
-      ? { text: readText(block['text']) ?? '' }
-      : { inlineData: { mimeType: block['media_type'] ?? block['mime_type'], data } }
+/** Signatures with what they are attached to; calls are named only, because the conversation has them. */
+function keepParts(parts: readonly Json[]): readonly Json[] {
+  if (parts.every((part) => part['thoughtSignature'] === undefined && record(part['functionCall'])['id'] === undefined)) return []
+  let calls = 0
+  return parts.flatMap((part): readonly Json[] => {
+    const signature = pick(part, 'thoughtSignature')
+    const call = record(part['functionCall'])
+    if (call['name'] !== undefined) return [{ call: makeCallId(call, calls++), ...pick(call, 'id'), ...signature }]
+    // Thoughts are summaries for people; only their signatures go back.
+    return part['thought'] === true ? [] : [{ ...pick(part, 'text'), ...signature }]
   })
-  return { role, parts: [...parts, ...calls] }
+}
+
+function makeTools(tools: readonly Json[]): readonly Json[] {
+  const declared = tools.filter((tool) => Object.keys(readFunction(tool)).length > 0 || readText(tool['name']) !== null)
+  const own = tools.filter((tool) => !declared.includes(tool))
+  const functions = declared.map((tool) => {
+    const inner = Object.keys(readFunction(tool)).length > 0 ? readFunction(tool) : tool
+    const parameters = inner['parameters'] ?? inner['input_schema']
+    // A function without parameters has none: an empty object is refused.
+    const isEmpty = Object.keys(record(record(parameters)['properties'])).length === 0
+    return { ...pick(inner, 'name', 'description'), ...(isEmpty ? {} : { parametersJsonSchema: parameters }) }
+  })
+  return functions.length === 0 ? own : [{ functionDeclarations: functions }, ...own]
+}
+
+function makeChoice(choice: unknown): Json | null {
+  if (choice === 'auto' || choice === 'none') return { mode: choice.toUpperCase() }
+  if (choice === 'any' || choice === 'required') return { mode: 'ANY' }
+  const name = typeof choice === 'string' ? choice : (readFunction(record(choice))['name'] ?? record(choice)['name'])
+  return typeof name === 'string' ? { mode: 'ANY', allowedFunctionNames: [name] } : null
+}
+
+const BUDGETS: Readonly<Record<string, number>> = { low: 1024, medium: 8192, high: 24_576 }
+
+function makeThinking({ thinking, facts }: Asked): Json | null {
+  const { mode, level, budget_tokens: budget } = thinking
+  if (mode !== 'enabled' && mode !== 'adaptive' && mode !== 'effort') return null
+  const shown = { includeThoughts: true }
+  if (facts.style === 'budget') {
+    const words = typeof level === 'string' ? BUDGETS[level] : undefined
+    return { ...shown, thinkingBudget: mode === 'effort' ? (words ?? -1) : (budget ?? -1) }
+  }
+  return mode === 'effort'
+    ? { ...shown, thinkingLevel: level }
+    : { ...shown, ...pick({ thinkingBudget: budget }, 'thinkingBudget') }
+}
+
+// -------------------------------------------------------------------------------------------------------------- conversation
+
+function readSystem(turn: Turn): readonly string[] {
+  return turn.kind === 'message' && turn.role === 'system' ? [joinTexts(turn.parts)] : []
+}
+
+interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: Json[]
+}
+
+/** Turns of one side that follow each other are one: so are the results of calls that were made side by side. */
+function makeContents(asked: Asked): Content[] {
+  const turns = readTurns(asked.messages)
+  const calls = new Map(
+    turns.flatMap((turn) => (turn.kind === 'message' ? listCalls(turn.message) : [])).map((call) => [call['id'], call]),
+  )
+  const numbered = new Map<unknown, unknown>()
+  const out: Content[] = []
+  const add = (role: Content['role'], parts: readonly Json[]): void => {
+    const last = out.at(-1)
+    if (parts.length === 0) return
+    if (last?.role === role) last.parts.push(...parts)
+    else out.push({ role, parts: [...parts] })
+  }
+  for (const turn of turns) {
+    if (turn.kind === 'results') {
+      add(
+        'user',
+        turn.results.map((result) => makeFunctionResponse(result, calls.get(result.id), numbered.get(result.id))),
+      )
+      // Images cannot stand in a response.
+      add(
+        'user',
+        turn.results.flatMap(({ parts }) => makeParts(parts.filter((part) => part.kind === 'image'))),
+      )
+    } else if (turn.role === 'user') add('user', makeParts(turn.parts))
+    else if (turn.role === 'assistant') {
+      const kept = readState(turn.message, asked)
+      for (const part of kept) if (part['call'] !== undefined && part['id'] !== undefined) numbered.set(part['call'], part['id'])
+      add('model', makeAnswer(turn.parts, listCalls(turn.message), kept, asked))
+    }
+  }
+  return out
+}
+
+function makeFunctionResponse({ id, parts, isError }: ToolResult, call: Json | undefined, number: unknown): Json {
+  const name = call === undefined ? id : readWord(readFunction(call)['name'] ?? call['name'])
+  const text = joinTexts(parts)
+  return {
+    functionResponse: {
+      name,
+      response: isError ? { error: text } : { result: text },
+      ...(number === undefined ? {} : { id: number }),
+    },
+  }
+}
+
+/** Stands for a signature in calls that another model made, by the word of the service's documents. */
+const NO_SIGNATURE = 'skip_thought_signature_validator'
+
+function makeAnswer(parts: readonly Part[], calls: readonly Json[], kept: readonly Json[], { facts }: Asked): readonly Json[] {
+  const text = joinTexts(parts)
+  const isSame = text === kept.map((part) => readText(part['text']) ?? '').join('')
+  const isWanting = facts.style === 'level'
+  const texts = isSame && kept.length > 0 ? kept.filter((part) => part['call'] === undefined) : makeParts(parts)
+  const made = calls.map((call, at) => {
+    const signed = kept.find((part) => part['call'] === call['id'])
+    // Only the first of several calls side by side has a signature.
+    const missing = isWanting && at === 0 && signed?.['thoughtSignature'] === undefined ? { thoughtSignature: NO_SIGNATURE } : {}
+    const name = readFunction(call)['name'] ?? call['name']
+    const functionCall = { name, args: parsePastArguments(call), ...pick(signed ?? {}, 'id') }
+    return { functionCall, ...missing, ...pick(signed ?? {}, 'thoughtSignature') }
+  })
+  const isWritten = (part: Json): boolean => part['text'] !== undefined || part['thoughtSignature'] !== undefined
+  const written = texts.filter(isWritten).map((part) => (part['text'] === undefined ? { text: '', ...part } : part))
+  return [...written, ...made]
+}
+
+function makeParts(parts: readonly Part[]): readonly Json[] {
+  return parts.flatMap((part): readonly Json[] => {
+    if (part.kind === 'text') return part.text === '' ? [] : [{ text: part.text }]
+    if (part.kind === 'other') return [part.block]
+    if (part.kind === 'result') return []
+    const { data, mediaType, url } = part
+    return [data === null ? { fileData: { mimeType: mediaType, fileUri: url } } : { inlineData: { mimeType: mediaType, data } }]
+  })
 }
 
 // ----------------------------------------------------------------------------------------------------------------- events

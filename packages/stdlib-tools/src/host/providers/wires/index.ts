@@ -5,11 +5,17 @@ import { anthropic } from './anthropic.js'
 import { gemini } from './gemini.js'
 import { ollama } from './ollama.js'
 import { openai } from './openai.js'
+import { responses } from './responses.js'
 import type { Wire } from './wire.js'
 
-const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini })
+const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini, vertex: gemini })
 
 /** Whoever has no wire of its own speaks OpenAI's. */
 export function findWire(provider: string): Wire {
   return Object.hasOwn(WIRES, provider) ? WIRES[provider]! : openai
+}
+
+/** The wire of the interface that a model needs. */
+export function findWireOf(provider: string, api: string | null): Wire {
+  return api === 'responses' && provider === 'openai' ? responses : findWire(provider)
 }

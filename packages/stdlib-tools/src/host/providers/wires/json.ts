@@ -66,15 +66,24 @@ export function listCalls(message: Json): readonly Json[] {
   return list(message['tool_calls']).map(record)
 }
 
-/** Of a past call, for a service that wants an object; the machine has made one of what the model wrote. */
-export function parsePastArguments(call: Json): unknown {
-  const given = readFunction(call)['arguments']
-  if (typeof given !== 'string') return given ?? {}
+/** Of a past call, for a service that wants an object; what is none is told as it was written. */
+export function parsePastArguments(call: Json): Json {
+  const given = readFunction(call)['arguments'] ?? call['arguments'] ?? {}
+  if (typeof given !== 'string') return Array.isArray(given) ? { __unreadable: given } : record(given)
+  if (given.trim() === '') return {}
   try {
-    return JSON.parse(given) as unknown
+    const read: unknown = JSON.parse(given)
+    return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Json) : { __unreadable: given }
   } catch {
-    return {}
+    return { __unreadable: given }
   }
+}
+
+/** Only these fields: services refuse a request with fields that they do not know. */
+export function pick(given: Json, ...names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    names.flatMap((name) => (given[name] === undefined || given[name] === null ? [] : [[name, given[name]]])),
+  )
 }
 
 /** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */

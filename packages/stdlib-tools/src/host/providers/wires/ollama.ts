@@ -1,11 +1,13 @@
 // Ollama's chat API: github.com/ollama/ollama/blob/main/docs/api.md.
 
+import { joinTexts, readTurns } from './content.js'
+import type { Turn } from './content.js'
 import {
   count,
-  list,
   listCalls,
   makeToolCall,
   parsePastArguments,
+  pick,
   readFunction,
   readText,
   readWord,
@@ -13,26 +15,27 @@ import {
   renameSettings,
 } from './json.js'
 import type { Json } from './json.js'
-import { makeOpenaiMessages } from './openai.js'
 import { describeError } from './stream-errors.js'
 import { StreamError } from './wire.js'
-import type { AnswerReader, Delta, Wire } from './wire.js'
+import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
 
 export const ollama: Wire = {
   modelsPath: '/api/tags',
   embed: {
     path: () => '/api/embed',
     body: (model, input) => ({ model, input }),
-    vector: (body) => list(body['embeddings'])[0],
+    vector: (body) => (Array.isArray(body['embeddings']) ? (body['embeddings'] as readonly unknown[])[0] : undefined),
   },
   path: (_asked, endpoint) => endpoint || '/api/chat',
   body: (asked) => {
+    const messages = makeOllamaMessages(asked)
     const body: Record<string, unknown> = {
       model: asked.model,
       stream: false,
-      messages: makeOpenaiMessages(asked).map(makeOllamaMessage),
+      messages,
       options: {
         num_predict: asked.maxTokens,
+        ...chooseContext(asked, messages),
         ...renameSettings(asked.settings, {
           temperature: 'temperature',
           top_p: 'top_p',
@@ -42,8 +45,9 @@ export const ollama: Wire = {
         }),
       },
     }
-    if (asked.tools.length > 0) body['tools'] = asked.tools
-    if (asked.thinking['mode'] === 'enabled') body['think'] = true
+    if (asked.tools.length > 0) body['tools'] = asked.tools.map((tool) => pick(tool, 'type', 'function'))
+    if (asked.thinking['mode'] === 'enabled' || asked.thinking['mode'] === 'adaptive') body['think'] = true
+    if (asked.thinking['mode'] === 'effort') body['think'] = asked.thinking['level']
     if (asked.output.kind === 'json_object') body['format'] = 'json'
     if (asked.output.kind === 'json_schema') body['format'] = asked.output.schema
     return body
@@ -67,24 +71,54 @@ export const ollama: Wire = {
   },
 }
 
+/** What the server has without a word of ours. Longer prompts are cut by it, silently and from the front. */
+const USUAL_CONTEXT = 4096
+
+/** Room that an answer gets at most; the usual limit of an answer is far more than most answers need. */
+const ANSWER_ROOM = 4096
+
+const CHARACTERS_A_TOKEN = 3
+
+/**
+ * The context that a request needs, as a power of two: the server loads the model again when the number changes. An option of the script,
+ * `ollama: {num_ctx: N}`, says it instead.
+ */
+function chooseContext({ tools, maxTokens, settings }: Asked, messages: readonly Json[]): Json {
+  const own = record(settings['overrides'])['num_ctx']
+  if (typeof own === 'number') return { num_ctx: own }
+  const need = JSON.stringify([messages, tools]).length / CHARACTERS_A_TOKEN + Math.min(maxTokens, ANSWER_ROOM)
+  return need <= USUAL_CONTEXT ? {} : { num_ctx: 2 ** Math.ceil(Math.log2(need)) }
+}
+
 /** Arguments are objects here, and images are a list beside the text. */
-function makeOllamaMessage(message: Json): Json {
-  const calls = listCalls(message)
-  const blocks = list(message['content']).map(record)
-  const plain: Record<string, unknown> = { ...message }
-  if (calls.length > 0) {
-    plain['tool_calls'] = calls.map((call) => ({
-      function: { name: readFunction(call)['name'], arguments: parsePastArguments(call) },
-    }))
-  }
-  if (blocks.length === 0) return plain
-  const images = blocks.flatMap((block) => {
-    const url = readText(record(block['image_url'])['url'])
-    return url === null ? [] : [url.replace(/^data:[^,]*,/, '')]
+function makeOllamaMessages({ system, messages }: Asked): Json[] {
+  const turns = readTurns(messages)
+  const names = new Map(
+    turns
+      .flatMap((turn) => (turn.kind === 'message' ? listCalls(turn.message) : []))
+      .map((call) => [call['id'], readFunction(call)['name'] ?? call['name']]),
+  )
+  const made = turns.flatMap((turn): readonly Json[] => {
+    if (turn.kind === 'message') return [makeMessage(turn)]
+    return turn.results.map(({ id, parts }) => {
+      const name = names.get(id)
+      return { role: 'tool', content: joinTexts(parts), ...pick({ tool_name: name }, 'tool_name'), ...listImages(parts) }
+    })
   })
-  plain['content'] = blocks.map((block) => readText(block['text']) ?? '').join('')
-  if (images.length > 0) plain['images'] = images
-  return plain
+  return system === null ? made : [{ role: 'system', content: system }, ...made]
+}
+
+function listImages(parts: (Turn & { kind: 'message' })['parts']): Json {
+  const images = parts.flatMap((part) => (part.kind === 'image' ? [part.data ?? part.url ?? ''] : []))
+  return images.length === 0 ? {} : { images }
+}
+
+function makeMessage({ role, parts, message }: Turn & { kind: 'message' }): Json {
+  const calls = listCalls(message)
+  const made = calls.map((call) => ({
+    function: { name: readFunction(call)['name'] ?? call['name'], arguments: parsePastArguments(call) },
+  }))
+  return { role, content: joinTexts(parts), ...(calls.length === 0 ? {} : { tool_calls: made }), ...listImages(parts) }
 }
 
 // ----------------------------------------------------------------------------------------------------------------- events

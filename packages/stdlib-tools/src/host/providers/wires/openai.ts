@@ -1,9 +1,12 @@
 // OpenAI's Chat Completions, and whoever speaks them: platform.openai.com/docs/api-reference/chat.
 
-import { count, list, listCalls, makeToolCall, readFunction, readText, readWord, record, renameSettings } from './json.js'
+import { joinTexts, makeImageUrl, readTurns } from './content.js'
+import type { Part, ToolResult } from './content.js'
+import { count, list, listCalls, makeToolCall, pick, readFunction, readText, readWord, record, renameSettings } from './json.js'
 import type { Json } from './json.js'
 import { classifyErrorType, describeError } from './stream-errors.js'
-import { StreamError } from './wire.js'
+import { makeStrictSchema, withoutNulls } from './strict-schema.js'
+import { StreamError, readState, renameSampling } from './wire.js'
 import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
 
 export const openai: Wire = {
@@ -21,37 +24,34 @@ export const openai: Wire = {
     const body: Record<string, unknown> = {
       model: asked.model,
       messages: makeOpenaiMessages(asked),
-      ...renameSettings(asked.settings, {
+      ...renameSampling(asked, {
         temperature: 'temperature',
         top_p: 'top_p',
-        stop: 'stop',
-        seed: 'seed',
         frequency_penalty: 'frequency_penalty',
         presence_penalty: 'presence_penalty',
       }),
+      ...renameSettings(asked.settings, { stop: 'stop', seed: 'seed' }),
+      [asked.facts.tokens]: asked.maxTokens,
     }
-    // Reasoning models refuse the old name.
-    body[/^(?:o\d|gpt-5)/.test(asked.model) ? 'max_completion_tokens' : 'max_tokens'] = asked.maxTokens
-    if (asked.tools.length > 0) body['tools'] = asked.tools
-    if (asked.toolChoice !== null) body['tool_choice'] = asked.toolChoice
+    if (asked.tools.length > 0) body['tools'] = asked.tools.map(makeOpenaiTool)
+    if (asked.toolChoice !== null && asked.tools.length > 0) body['tool_choice'] = makeOpenaiChoice(asked.toolChoice)
     if (asked.thinking['mode'] === 'effort') body['reasoning_effort'] = asked.thinking['level']
     if (asked.output.kind === 'json_object') body['response_format'] = { type: 'json_object' }
-    if (asked.output.kind === 'json_schema') {
-      body['response_format'] = {
-        type: 'json_schema',
-        json_schema: { name: 'answer', schema: asked.output.schema, strict: true },
-      }
-    }
+    if (asked.output.kind === 'json_schema')
+      body['response_format'] = { type: 'json_schema', json_schema: { name: 'answer', ...chooseSchema(asked.output.schema) } }
     return body
   },
   streaming: { framing: 'sse', body: { stream: true, stream_options: { include_usage: true } }, read: makeReader },
-  answer: (body) => {
+  answer: (body, asked) => {
     const choice = record(list(body['choices'])[0])
     const message = record(choice['message'])
     const usage = record(body['usage'])
+    const refusal = readText(message['refusal'])
+    const text = readText(message['content']) ?? refusal ?? ''
+    const calls = listCalls(message)
     return {
-      text: readText(message['content']) ?? '',
-      tool_calls: listCalls(message).map((call, at) =>
+      text: readStructured(text, asked),
+      tool_calls: calls.map((call, at) =>
         makeToolCall(readText(call['id']) ?? `call_${at + 1}`, readFunction(call)['name'], readFunction(call)['arguments']),
       ),
       model: readText(body['model']),
@@ -60,33 +60,97 @@ export const openai: Wire = {
       cache_read_tokens: count(record(usage['prompt_tokens_details'])['cached_tokens']),
       cache_write_tokens: 0,
       thinking: readText(message['reasoning_content']) ?? readText(message['reasoning']),
-      stop_reason: readText(choice['finish_reason']),
+      stop_reason: refusal === null ? readText(choice['finish_reason']) : 'refusal',
+      service_state: calls.length === 0 ? [] : listReasoning(message, asked),
     }
   },
 }
 
-export function makeOpenaiMessages(asked: Asked): Json[] {
-  const messages = asked.messages.map((message) => {
-    const { content } = message
-    if (!Array.isArray(content)) return message
-    const result = list(content)
-      .map(record)
-      .find((block) => block['type'] === 'tool_result')
-    if (result !== undefined) return { role: 'tool', tool_call_id: result['tool_use_id'], content: result['content'] ?? '' }
-    return { ...message, content: list(content).map((item) => makeOpenaiBlock(record(item))) }
-  })
-  return asked.system === null ? messages : [{ role: 'system', content: asked.system }, ...messages]
+/** Services that think in the open want their thoughts back while they call tools; OpenAI's own has no such fields. */
+function listReasoning(message: Json, { provider }: Asked): readonly Json[] {
+  const kept = pick(message, 'reasoning_content', 'reasoning_details')
+  return provider === 'openai' || provider === 'azure_openai' || Object.keys(kept).length === 0 ? [] : [kept]
 }
 
-function makeOpenaiBlock(block: Json): Json {
-  if (block['type'] === 'output_text') return { type: 'text', text: block['text'] }
-  if (block['type'] !== 'image') return block
-  const data = block['base64'] ?? block['data']
-  const url =
-    data === undefined
-      ? (block['url'] ?? block['file_uri'])
-      : `data:${readWord(block['media_type'] ?? block['mime_type'])};base64,${readWord(data)}`
-  return { type: 'image_url', image_url: { url, ...renameSettings(block, { detail: 'detail' }) } }
+/** Strict where the schema can be said so; strictness is not claimed for others. */
+export function chooseSchema(schema: unknown): Json {
+  const strict = makeStrictSchema(schema)
+  return strict === null ? { schema, strict: false } : { schema: strict, strict: true }
+}
+
+/** The text of an answer to a schema that was made strict. */
+export function readStructured(text: string, { output }: Asked): string {
+  const isStrict = output.kind === 'json_schema' && makeStrictSchema(output.schema) !== null
+  return isStrict ? withoutNulls(text, output.schema) : text
+}
+
+function makeOpenaiTool(tool: Json): Json {
+  const inner = readFunction(tool)
+  if (Object.keys(inner).length > 0) return { type: 'function', function: pickFunction(inner) }
+  if (readText(tool['name']) === null) return tool
+  return { type: 'function', function: pickFunction({ ...tool, parameters: tool['parameters'] ?? tool['input_schema'] }) }
+}
+
+function pickFunction(inner: Json): Json {
+  return pick(inner, 'name', 'description', 'parameters', 'strict')
+}
+
+export function makeOpenaiChoice(choice: unknown): unknown {
+  if (choice === 'any') return 'required'
+  if (typeof choice === 'string')
+    return ['auto', 'none', 'required'].includes(choice) ? choice : { type: 'function', function: { name: choice } }
+  const { type, name } = record(choice)
+  if (type === 'any') return 'required'
+  if (type === 'auto' || type === 'none') return type
+  return type === 'tool' ? { type: 'function', function: { name } } : choice
+}
+
+export function makeOpenaiMessages(asked: Asked): Json[] {
+  const system = asked.system === null ? [] : [{ role: 'system', content: asked.system }]
+  return [
+    ...system,
+    ...readTurns(asked.messages).flatMap((turn): readonly Json[] => {
+      if (turn.kind === 'results') return makeResults(turn.results)
+      const { role, parts, message } = turn
+      if (role === 'system') return [{ role, content: joinTexts(parts) }]
+      const name = pick(message, 'name')
+      if (role === 'user') return [{ role, content: makeContent(parts), ...name }]
+      const calls = listCalls(message).map((call) => ({
+        id: call['id'],
+        type: 'function',
+        function: { name: readFunction(call)['name'] ?? call['name'], arguments: writeArguments(call) },
+      }))
+      const text = joinTexts(parts)
+      if (calls.length === 0) return [{ role, content: text, ...name }]
+      const state = Object.assign({}, ...readState(message, asked)) as Json
+      return [{ role, content: text === '' ? null : text, tool_calls: calls, ...name, ...state }]
+    }),
+  ]
+}
+
+function writeArguments(call: Json): string {
+  const given = readFunction(call)['arguments'] ?? call['arguments'] ?? {}
+  return typeof given === 'string' ? given : JSON.stringify(given)
+}
+
+/** Tool messages have text only: images of all results follow in a message of the user. */
+function makeResults(results: readonly ToolResult[]): readonly Json[] {
+  const images = results.flatMap(({ parts }) => parts.filter((part) => part.kind === 'image'))
+  const seen = images.length === 0 ? [] : [{ role: 'user', content: makeContent(images) }]
+  const messages = results.map(({ id, parts }) => ({ role: 'tool', tool_call_id: id, content: joinTexts(parts) }))
+  return [...messages, ...seen]
+}
+
+/** A text where there is nothing but text. */
+function makeContent(parts: readonly Part[]): unknown {
+  if (parts.every((part) => part.kind === 'text') && parts.length <= 1) return joinTexts(parts)
+  return parts.flatMap((part): readonly Json[] => {
+    if (part.kind === 'text') return [{ type: 'text', text: part.text }]
+    if (part.kind === 'other') return [part.block]
+    if (part.kind === 'result') return []
+    const detail = part.detail === null ? {} : { detail: part.detail }
+    return [{ type: 'image_url', image_url: { url: makeImageUrl(part), ...detail } }]
+  })
 }
 
 // ----------------------------------------------------------------------------------------------------------------- events
@@ -100,7 +164,8 @@ interface Call {
 /** The first choice; whatever else a service sends is not asked for. */
 function makeReader(): AnswerReader {
   const calls: Call[] = []
-  const message = { content: '', reasoning: '' }
+  const message = { content: '', reasoning: '', refusal: '' }
+  const details: unknown[] = []
   let model: unknown = null
   let usage: Json = {}
   let reason: string | null = null
@@ -129,7 +194,10 @@ function makeReader(): AnswerReader {
       const delta = record(choice['delta'])
       const deltas: Delta[] = []
       const reasoning = readText(delta['reasoning_content']) ?? readText(delta['reasoning']) ?? ''
-      const text = readText(delta['content']) ?? ''
+      const refusal = readText(delta['refusal']) ?? ''
+      const text = readText(delta['content']) ?? refusal
+      message.refusal += refusal
+      details.push(...list(delta['reasoning_details']))
       if (reasoning !== '') deltas.push({ type: 'reasoning', text: reasoning })
       if (text !== '') deltas.push({ type: 'text', text })
       message.reasoning += reasoning
@@ -148,6 +216,8 @@ function makeReader(): AnswerReader {
           message: {
             content: message.content,
             reasoning_content: message.reasoning === '' ? null : message.reasoning,
+            reasoning_details: details.length === 0 ? null : details,
+            refusal: message.refusal === '' ? null : message.refusal,
             tool_calls: calls
               .filter((call) => call !== undefined)
               .map((call) => ({ id: call.id === '' ? null : call.id, function: { name: call.name, arguments: call.arguments } })),

@@ -5,11 +5,11 @@ import type { Json } from './json.js'
 
 /** By a word in the type or code of the error, in the spellings of all services. */
 const CATEGORIES: readonly (readonly [word: string, category: string])[] = [
+  ['insufficient_quota', 'rate_limit'],
   ['overloaded', 'overloaded'],
   ['unavailable', 'overloaded'],
   ['rate_limit', 'rate_limit'],
   ['resource_exhausted', 'rate_limit'],
-  ['insufficient_quota', 'rate_limit'],
   ['timeout', 'timeout'],
   ['deadline_exceeded', 'timeout'],
   ['authentication', 'auth'],
@@ -31,7 +31,9 @@ export const MOST_ERROR_TEXT = 2000
 export function describeError(body: Json, raw?: string): string {
   const error = record(body['error'])
   const message = readText(error['message']) ?? readText(body['error']) ?? readText(body['message'])
-  const type = readText(error['type']) ?? readText(error['code'])
+  const [kind, code] = [readText(error['type']), readText(error['code'])]
+  // Of two words the code is the narrower one where it says that nothing is left to spend.
+  const type = code === 'insufficient_quota' || code === 'billing_hard_limit_reached' ? code : (kind ?? code)
   if (message === null) return (raw ?? JSON.stringify(body)).slice(0, MOST_ERROR_TEXT)
   return (type === null ? message : `${type}: ${message}`).slice(0, MOST_ERROR_TEXT)
 }

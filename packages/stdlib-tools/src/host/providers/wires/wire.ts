@@ -1,6 +1,6 @@
 // One service's way of saying what a script asks of a model, and of answering.
 
-import { count, list, readText, readWord, record } from './json.js'
+import { count, list, readText, readWord, record, renameSettings } from './json.js'
 import type { Json } from './json.js'
 
 /** A request in the shape of the script's side. */
@@ -16,13 +16,26 @@ export interface Asked {
   readonly thinking: Json
   readonly cache: boolean
   readonly output: { readonly kind: string; readonly schema: unknown }
+  readonly facts: AskedFacts
+}
+
+/** What is known of the model that is asked: ModelFacts of agents/models/services.ts. */
+export interface AskedFacts {
+  /** Whether temperature and its like are taken. */
+  readonly sampling: boolean
+  readonly structured: boolean
+  readonly tokens: string
+  readonly style: string | null
+  readonly api: string | null
 }
 
 /** One service's way of saying it. */
 export interface Wire {
   readonly path: (asked: Asked, endpoint: string) => string
   readonly body: (asked: Asked) => Json
-  readonly answer: (body: Json) => Json
+  readonly answer: (body: Json, asked: Asked) => Json
+  /** Headers that the request needs beside those of the provider. */
+  readonly headers?: (asked: Asked) => Readonly<Record<string, string>>
   readonly streaming: Streaming
   /** A text as a vector, by the services that do that. */
   readonly embed?: {
@@ -35,7 +48,15 @@ export interface Wire {
 }
 
 export function readAsked(args: Json): Asked {
+  const facts = record(args.model_facts)
   return {
+    facts: {
+      sampling: facts['sampling'] !== false,
+      structured: facts['structured'] !== false,
+      tokens: readWord(facts['tokens'], 'max_tokens'),
+      style: readText(facts['style']),
+      api: readText(facts['api']),
+    },
     provider: readWord(args.provider),
     model: readWord(args.model),
     system: readText(args.system),
@@ -48,6 +69,17 @@ export function readAsked(args: Json): Asked {
     cache: args.cache === true,
     output: { kind: readWord(record(args.output)['kind'], 'text'), schema: record(args.output)['schema'] ?? null },
   }
+}
+
+/** Settings of chance, for models that take them: others refuse the request. */
+export function renameSampling(asked: Asked, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  return asked.facts.sampling ? renameSettings(asked.settings, names) : {}
+}
+
+/** What this model sent with an earlier answer to have it back; empty for a message that it did not write. */
+export function readState(message: Json, asked: Asked): readonly Json[] {
+  const state = record(message['service_state'])
+  return state['provider'] === asked.provider && state['model'] === asked.model ? list(state['parts']).map(record) : []
 }
 
 // ------------------------------------------------------------------------------------------------------------- in pieces

@@ -1,14 +1,15 @@
-// Durable runs from the command line: each command is a process of its own, and none needs another to be there.
+// Durable runs from the command line. In the first test each command is a process of its own, and none needs another to be there.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { runInProcess } from './in-process.js'
 
 const box = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-durable-')))
 afterAll(() => rmSync(box, { recursive: true, force: true }))
-const command = join(import.meta.dirname, '..', '..', 'dist', 'bridle.js')
+const command = join(import.meta.dirname, '..', 'dist', 'bridle.js')
 const store = join(box, 'runs.db')
 
 interface Ended {
@@ -29,6 +30,12 @@ function bridle(...words: readonly string[]): Promise<Ended> {
   })
 }
 
+/** In the process of the test. */
+async function here(...words: readonly string[]): Promise<Ended> {
+  const { code, stdout, stderr } = await runInProcess(box, words)
+  return { code, out: stdout, err: stderr }
+}
+
 test('a run ends with 75 where it waits, is answered from elsewhere, and goes on in a worker', async () => {
   const file = join(box, 'order.harn')
   writeFileSync(file, 'println("begun")\nlet answer = ask_user("approve")\nprintln("got ${answer}")\n')
@@ -47,23 +54,23 @@ test('a run that waits goes on as an edited script; an edit of what it has done 
   const old = join(box, 'old.harn')
   const text = 'println("one")\nlet first = ask_user("first")\nlet answer = ask_user("second")\nprintln("got ${answer}")\n'
   writeFileSync(old, text)
-  expect(await bridle('run', '--store', store, old, '--id', 'long')).toMatchObject({ code: 75 })
-  expect(await bridle('signal', '--store', store, 'long', 'first', '"a"')).toMatchObject({ code: 0 })
-  expect(await bridle('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
+  expect(await here('run', '--store', store, old, '--id', 'long')).toMatchObject({ code: 75 })
+  expect(await here('signal', '--store', store, 'long', 'first', '"a"')).toMatchObject({ code: 0 })
+  expect(await here('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
   const wrong = join(box, 'wrong.harn')
   writeFileSync(wrong, text.replace('"first"', '"another"'))
-  const refused = await bridle('runs', 'migrate', '--store', store, 'long', '--to', wrong)
+  const refused = await here('runs', 'migrate', '--store', store, 'long', '--to', wrong)
   expect(refused).toMatchObject({ code: 1 })
   expect(refused.err).toContain('wrong.harn:2')
   const right = join(box, 'right.harn')
   writeFileSync(right, text.replace('got', 'received'))
-  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 0 })
-  expect(await bridle('signal', '--store', store, 'long', 'second', '"b"')).toMatchObject({ code: 0 })
-  expect(await bridle('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
-  const ended = JSON.parse((await bridle('runs', 'show', '--store', store, 'long', '--json')).out) as object
+  expect(await here('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 0 })
+  expect(await here('signal', '--store', store, 'long', 'second', '"b"')).toMatchObject({ code: 0 })
+  expect(await here('worker', '--store', store, '--until-idle')).toMatchObject({ code: 0 })
+  const ended = JSON.parse((await here('runs', 'show', '--store', store, 'long', '--json')).out) as object
   expect(ended).toMatchObject({ status: 'done', output: 'one\nreceived b\n' })
-  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 1 })
-  expect(await bridle('runs', 'migrate', '--store', store, 'long', '--to', 'nothing')).toMatchObject({ code: 1 })
+  expect(await here('runs', 'migrate', '--store', store, 'long', '--to', right)).toMatchObject({ code: 1 })
+  expect(await here('runs', 'migrate', '--store', store, 'long', '--to', 'nothing')).toMatchObject({ code: 1 })
 }, 120_000)
 
 test('answers that cannot be read are an error before the run begins', async () => {
@@ -71,7 +78,7 @@ test('answers that cannot be read are an error before the run begins', async () 
   writeFileSync(script, 'println("begun")\nprintln(ask_user("first"))\n')
   const answers = join(box, 'answers.json')
   writeFileSync(answers, '["a"]')
-  const refused = await bridle('run', script, '--answers', answers)
+  const refused = await here('run', script, '--answers', answers)
   expect(refused).toMatchObject({ code: 1, out: '' })
   expect(refused.err).toContain('answers.json at 0: ')
 })

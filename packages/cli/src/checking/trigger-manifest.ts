@@ -1,0 +1,187 @@
+// `bridle check harn.toml`: what is wrong with the triggers of a manifest. The rules are in Harn (agents/triggers/manifest); looked up here
+// is what they refer to: modules, functions, predicates, personas.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ManifestError, readManifest } from '@bridle/stdlib-tools/node'
+import type { Manifest } from '@bridle/stdlib-tools/node'
+import { readInterface } from '@bridle/compiler'
+import { report, SourceFile } from '@bridle/parser'
+import type { FnDecl, Program, TypeExpr } from '@bridle/parser'
+import { makeAuthority } from '../authority.js'
+import type { Finding } from '../findings.js'
+import { makeCommandRuntime } from '../host.js'
+import { PREFLIGHT_CATALOG } from '../preflight/catalog.js'
+import { makeUnreadableError } from '../errors.js'
+import { ModuleFinder } from './imports.js'
+import type { ResolvedModule } from './imports.js'
+
+/** What is wrong with a reference, by the field that has it; null for nothing. */
+interface ReferenceProblems {
+  readonly handler: string | null
+  readonly when: string | null
+}
+
+interface ManifestReport {
+  readonly errors: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** Its triggers, providers and `[orchestrator]`; a manifest that does not parse is one finding. */
+export async function checkManifest(path: string): Promise<readonly Finding[]> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw makeUnreadableError(path, cause)
+  }
+  const file = new SourceFile(path, text)
+  let manifest: Manifest
+  try {
+    manifest = readManifest(resolve(path), text)
+  } catch (cause) {
+    if (!(cause instanceof ManifestError)) throw cause
+    return [makeFinding(file, 'H018', cause.message)]
+  }
+  const facts = {
+    path,
+    package_name: readPackageName(manifest),
+    is_root: true,
+    personas: listPersonas(manifest),
+    references: lookUpReferences(manifest),
+  }
+  const runtime = makeCommandRuntime({ terminal: false, authority: makeAuthority({ sandbox: true }) })
+  const program =
+    'import { runtime_pipeline_input } from "std/runtime"\nlet given = runtime_pipeline_input()\nreturn trigger_manifest_native(given.tables, given.facts)'
+  const input = { tables: toPlainTables(manifest.tables), facts }
+  const { errors, warnings } = (await runtime.run(program, { input, effects: 'off' })) as unknown as ManifestReport
+  return [
+    ...errors.map((problem) => makeFinding(file, 'H018', problem)),
+    ...warnings.map((problem) => makeFinding(file, 'H019', problem)),
+  ]
+}
+
+/** Dates of TOML are no values of scripts: they are texts there. */
+function toPlainTables(tables: Manifest['tables']): unknown {
+  return JSON.parse(
+    JSON.stringify({ triggers: tables['triggers'], providers: tables['providers'], orchestrator: tables['orchestrator'] }),
+  )
+}
+
+function makeFinding(file: SourceFile, code: 'H018' | 'H019', problem: string): Finding {
+  return { file, diagnostic: report(PREFLIGHT_CATALOG, code, findTable(file, problem), { problem }) }
+}
+
+/** The line of the table that a problem names by its number, or the first. */
+function findTable(file: SourceFile, problem: string): { readonly start: number; readonly end: number } {
+  const number = /\[\[triggers\]\] table #(\d+) /.exec(problem)?.[1]
+  const { text } = file
+  let at = 0
+  let found = 0
+  for (const line of text.split('\n')) {
+    if (line.trim().startsWith('[[triggers]]') && ++found === Number(number))
+      return { start: at, end: at + line.trimEnd().length }
+    at += line.length + 1
+  }
+  return { start: 0, end: Math.max(0, text.indexOf('\n')) }
+}
+
+function readPackageName(manifest: Manifest): string | null {
+  const name = (manifest.tables['package'] as { readonly name?: unknown } | undefined)?.name
+  return typeof name === 'string' ? name : null
+}
+
+function listPersonas(manifest: Manifest): readonly string[] {
+  const given = manifest.tables['personas']
+  if (!Array.isArray(given)) return []
+  return given.flatMap((each: unknown) => {
+    const name = (each as { readonly name?: unknown } | null)?.name
+    return typeof name === 'string' ? [name] : []
+  })
+}
+
+/** What the handlers and predicates of all triggers refer to. */
+function lookUpReferences(manifest: Manifest): { readonly [reference: string]: ReferenceProblems } {
+  const tables = manifest.tables['triggers']
+  const given = Array.isArray(tables) ? (tables as readonly unknown[]) : []
+  const texts = given.flatMap((table) => {
+    const { handler, when, sources } = (table ?? {}) as { handler?: unknown; when?: unknown; sources?: unknown }
+    const further = Array.isArray(sources)
+      ? sources.flatMap((source: unknown) => {
+          const own = (source ?? {}) as { handler?: unknown; when?: unknown }
+          return [own.handler, own.when]
+        })
+      : []
+    return [handler, when, ...further].filter((text) => typeof text === 'string').map((text) => text.trim())
+  })
+  const finder = new ModuleFinder()
+  const problems = new Map<string, ReferenceProblems>()
+  for (const text of new Set(texts)) if (!text.includes('://')) problems.set(text, lookUp(manifest, text, finder))
+  return Object.fromEntries(problems)
+}
+
+function lookUp(manifest: Manifest, text: string, finder: ModuleFinder): ReferenceProblems {
+  const [module, name] = text.includes('::') ? text.split('::', 2) : [null, text]
+  const place = findModule(manifest, module ?? null, finder)
+  if (typeof place === 'string') return { handler: place, when: place }
+  const { program, key } = place
+  if (program === null) {
+    const problem = `${key} does not parse; \`bridle check\` of it says why`
+    return { handler: `handler '${text}': ${problem}`, when: `when predicate '${text}': ${problem}` }
+  }
+  if (name === undefined || !readInterface(program).exports.has(name)) {
+    return {
+      handler: `handler '${text}' is not exported by the resolved module`,
+      when: `when predicate '${text}' is not exported by the resolved module`,
+    }
+  }
+  return { handler: null, when: findPredicateProblem(program, text, name) }
+}
+
+/** The module that a reference means, or what is wrong. */
+function findModule(manifest: Manifest, name: string | null, finder: ModuleFinder): ResolvedModule | string {
+  const folder = dirname(manifest.path)
+  const open = (path: string): ResolvedModule | string => finder.find(path, manifest.path) ?? `${path} cannot be read`
+  const lib = join(folder, 'lib.harn')
+  if (name === null) return existsSync(lib) ? open(lib) : `no lib.harn found next to manifest in ${folder}`
+  const exports = manifest.tables['exports']
+  const alias =
+    typeof exports === 'object' && exports !== null && Object.hasOwn(exports, name)
+      ? (exports as { readonly [alias: string]: unknown })[name]
+      : undefined
+  if (typeof alias === 'string') {
+    const path = resolve(folder, alias)
+    return existsSync(path) ? open(path) : `export '${name}' resolves to ${path}, but that path does not exist`
+  }
+  if (name === readPackageName(manifest))
+    return existsSync(lib) ? open(lib) : `module '${name}' resolves to local lib.harn, but ${lib} is missing`
+  const relative = name.startsWith('.') || name.startsWith('/') ? name : `./${name}`
+  return (
+    finder.find(relative, manifest.path) ??
+    finder.find(name, manifest.path) ??
+    `module '${name}' could not be resolved from ${folder}`
+  )
+}
+
+/** A predicate says that it takes an event and decides by it. */
+function findPredicateProblem(program: Program, text: string, name: string): string | null {
+  const found = program.items.find((item): item is FnDecl => item.kind === 'FnDecl' && item.name.text === name)
+  if (found === undefined) return `when predicate '${text}' must resolve to a function declaration`
+  const [param] = found.params
+  if (found.params.length !== 1 || param === undefined || !isNamed(param.type, 'TriggerEvent'))
+    return `when predicate '${text}' must have signature fn(TriggerEvent) -> bool`
+  return isVerdict(found.returns)
+    ? null
+    : `when predicate '${text}' must have signature fn(TriggerEvent) -> bool or Result<bool, _>`
+}
+
+function isNamed(type: TypeExpr | null, name: string): boolean {
+  return type !== null && type.kind === 'NamedType' && type.name.text === name
+}
+
+function isVerdict(type: TypeExpr | null): boolean {
+  return (
+    isNamed(type, 'bool') ||
+    (isNamed(type, 'Result') && (type as { readonly args?: readonly TypeExpr[] }).args?.[0] !== undefined)
+  )
+}

@@ -1,0 +1,81 @@
+// Arguments of calls: how many, of which kinds, what a conversion makes of them, and which parameters a callback is given.
+
+import type { Argument, ExprOf, Span } from '@bridle/parser'
+import type { Fix } from '../../context.js'
+import { show } from '../../show.js'
+import { countText, describe, widen } from '../describe.js'
+import { CALLBACK_ARGUMENTS, NEEDED, NO_NUMBER, NUMBER_TEXTS, PRINTS, TEXT_PARAMS } from '../facts.js'
+import { isDisjoint, isWithin } from '../kinds.js'
+import type { ExactSignature } from '../signatures.js'
+import type { Uses } from './context.js'
+
+export function checkCount(
+  uses: Uses,
+  name: string,
+  signature: Pick<ExactSignature, 'required' | 'most'>,
+  args: readonly Argument[],
+  span: Span,
+): void {
+  if (args.some(({ spread }) => spread)) return
+  const { required, most } = signature
+  if (args.length >= required && (most === null || args.length <= most)) return
+  const fix = PRINTS.has(name) && args.length > 1 ? joinPrinted(uses, args) : undefined
+  uses.world.report('T082', span, { name, expected: countText(required, most), actual: args.length }, fix)
+}
+
+/** The arguments of a call that prints one, in one string. */
+export function joinPrinted(uses: Uses, args: readonly Argument[]): Fix | undefined {
+  const { text } = uses.world.file
+  const parts: string[] = []
+  for (const [at, { value }] of args.entries()) {
+    const source = text.slice(value.span.start, value.span.end)
+    const before = args[at - 1]
+    // Without a comma they may be one thing of another language.
+    if (before !== undefined && !text.slice(before.value.span.end, value.span.start).includes(',')) return undefined
+    const isText = value.kind === 'String' || value.kind === 'Interpolation'
+    if ((isText && value.quote !== 'double') || source.includes('\n')) return undefined
+    parts.push(isText ? source.slice(1, -1) : `\${${source}}`)
+  }
+  const span = { start: args[0]!.value.span.start, end: args.at(-1)!.value.span.end }
+  return { title: 'write one string', edits: [{ span, text: `"${parts.join(' ')}"` }] }
+}
+
+export function checkArguments(uses: Uses, name: string, signature: ExactSignature, args: readonly Argument[], span: Span): void {
+  const required = Math.max(signature.required, Object.hasOwn(NEEDED, name) ? NEEDED[name]! : 0)
+  checkCount(uses, name, { required, most: signature.most }, args, span)
+  for (let at = 0; at < args.length; at++) {
+    const { spread, value } = args[at]!
+    const last = signature.params.at(-1)
+    const param = signature.params[at] ?? (last?.rest === true ? last : undefined)
+    if (spread || param === undefined) return
+    const wanted = param.type === null ? null : uses.kinds(param.type)
+    const given = wanted === null ? null : uses.types.infer(value)
+    const actual = uses.kinds(given)
+    if (param.type === null || wanted === null || given === null || actual === null || !isDisjoint(wanted, actual)) continue
+    const isText = wanted.size === 1 && TEXT_PARAMS.has(param.name) && !name.includes('.')
+    if (actual.has('nil') || !isDisjoint(widen(wanted, isText), actual)) continue
+    uses.world.report('T083', value.span, { name, param: param.name, expected: show(param.type), actual: describe(given) })
+  }
+}
+
+export function checkConversion(uses: Uses, name: string, call: ExprOf<'Call'>): void {
+  const texts = Object.hasOwn(NUMBER_TEXTS, name) ? NUMBER_TEXTS[name]! : null
+  const arg = call.args[0]
+  if (texts === null || arg === undefined || arg.spread) return
+  const type = uses.types.infer(arg.value)
+  const isText = arg.value.kind === 'String'
+  if (arg.value.kind === 'String' ? texts.test(arg.value.value) : type === null || !isWithin(uses.kinds(type), NO_NUMBER)) return
+  const expected = isText ? 'the text of a number' : 'a number or a string'
+  const actual = isText ? JSON.stringify(arg.value.value) : describe(type!) // it has kinds
+  uses.world.report('T083', arg.value.span, { name, param: 'value', expected, actual })
+}
+
+/** Parameters of a callback that it is never given anything for. */
+export function checkCallback(uses: Uses, name: string, method: string, args: readonly Argument[]): void {
+  const given = Object.hasOwn(CALLBACK_ARGUMENTS, method) ? CALLBACK_ARGUMENTS[method]! : null
+  const value = args.at(-1)?.value
+  if (given === null || value === undefined) return
+  const params = uses.paramsOf(value)?.filter((param) => param.defaultValue === null && !param.rest)
+  if (params === undefined || params.length <= given) return
+  uses.world.report('T092', value.span, { name, given, actual: params.length })
+}

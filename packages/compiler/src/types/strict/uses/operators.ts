@@ -1,0 +1,136 @@
+// Operands of operators and pipes, and what a loop goes through.
+
+import type { BinaryOperator, Expr, ExprOf, Span, Stmt } from '@bridle/parser'
+import { resolveHead } from '../../aliases.js'
+import { operatorProblem } from '../../operators.js'
+import { show } from '../../show.js'
+import { type Known, type Type, isNamed } from '../../type.js'
+import { describe, group, plain, present } from '../describe.js'
+import { ARITHMETIC, FUNCTIONS, HOLDS_NOTHING, NOTHING_TO_ITERATE, NO_ARITHMETIC, NO_PIPE } from '../facts.js'
+import { isDisjoint, isWithin } from '../kinds.js'
+import { asksType, checkTypeName } from './arms.js'
+import type { Uses } from './context.js'
+
+export function checkBinary(uses: Uses, expr: ExprOf<'Binary'>): void {
+  const { operator } = expr
+  const left = uses.types.infer(expr.left)
+  const right = uses.types.infer(expr.right)
+  switch (operator) {
+    case '==':
+    case '!=':
+      if (asksType(expr.left, uses.types) && expr.right.kind === 'String') checkTypeName(uses, expr.right)
+      else if (asksType(expr.right, uses.types) && expr.left.kind === 'String') checkTypeName(uses, expr.left)
+      checkEqual(uses, expr, left, right)
+      return
+    case 'in':
+    case 'not in':
+      if (right !== null && isWithin(uses.kinds(right), HOLDS_NOTHING)) {
+        uses.world.report('T090', expr.right.span, { item: null, type: describe(right) })
+      } else checkHeld(uses, expr.left, right, expr.span)
+      return
+    default:
+      checkOperator(uses, expr, left, right)
+  }
+}
+
+/** Whether a list can hold what is looked for in it. */
+export function checkHeld(uses: Uses, item: Expr, holder: Known, span: Span): void {
+  if (holder?.kind !== 'list') return
+  const given = uses.types.infer(item)
+  const one = uses.kinds(given)
+  const other = uses.kinds(holder.element)
+  if (given === null || one === null || other === null || one.has('nil') || !isDisjoint(group(one), group(other))) return
+  uses.world.report('T090', span, { item: describe(given), type: show(holder) })
+}
+
+export function checkEqual(uses: Uses, expr: ExprOf<'Binary'>, left: Known, right: Known): void {
+  const { operator } = expr
+  const one = uses.kinds(left)
+  const other = uses.kinds(right)
+  if (left === null || right === null || one === null || other === null) return
+  if (operator !== '==' && operator !== '!=') return
+  if (one.has('nil') || other.has('nil')) return
+  if (!isDisjoint(group(one), group(other)) && !areOtherDeclarations(uses, left, right)) return
+  uses.world.report('T086', expr.span, { left: describe(left), right: describe(right), operator })
+}
+
+/** Structs and enums equal only those of their own declaration. */
+export function areOtherDeclarations(uses: Uses, left: Type, right: Type): boolean {
+  const one = declarationName(uses, left)
+  const other = declarationName(uses, right)
+  return one !== null && other !== null && one !== other
+}
+
+export function declarationName(uses: Uses, type: Type): string | null {
+  const { root } = uses.world
+  const head = resolveHead(type, root)
+  if (head.kind !== 'named' && head.kind !== 'applied') return null
+  return root.struct(head.name) !== undefined || root.enumNamed(head.name) !== undefined ? head.name : null
+}
+
+/** The language's own check of operators, for what it takes no notice of: the top level and `${…}`. */
+export function checkOperator(uses: Uses, expr: ExprOf<'Binary'>, leftType: Known, rightType: Known): void {
+  const { operator, span } = expr
+  if (operator !== '&&' && operator !== '||' && operator !== '??') {
+    checkOperand(uses, expr.left, leftType)
+    checkOperand(uses, expr.right, rightType)
+  }
+  const isNilPossible = mayBeNil(uses, expr.left, leftType) || mayBeNil(uses, expr.right, rightType)
+  checkOperands(
+    uses,
+    operator,
+    isNilPossible ? present(leftType) : leftType,
+    isNilPossible ? present(rightType) : rightType,
+    span,
+  )
+  if (!isNilPossible || !ARITHMETIC.has(operator)) return
+  const operand = mayBeNil(uses, expr.left, leftType) ? expr.left : expr.right
+  uses.world.report('T095', operand.span, { name: operand.kind === 'Identifier' ? operand.name : '', operator })
+}
+
+/** A variable whose type says that it may be nil, and that nobody has asked. */
+export function mayBeNil(uses: Uses, expr: Expr, type: Known): boolean {
+  if (expr.kind !== 'Identifier' || type?.kind !== 'union' || !type.members.some((member) => isNamed(member, 'nil'))) return false
+  const decl = uses.types.target(expr)
+  return decl !== undefined && (decl.kind === 'let' || decl.kind === 'param') && decl.type !== null && !decl.isTested
+}
+
+export function checkOperands(uses: Uses, operator: BinaryOperator, leftType: Known, rightType: Known, span: Span): void {
+  const plainLeft = plain(leftType)
+  const plainRight = plain(rightType)
+  if (plainLeft === null || plainRight === null) return
+  const problem = operatorProblem(operator, plainLeft, plainRight)
+  const left = describe(plainLeft)
+  const right = describe(plainRight)
+  if (problem === 'add') uses.world.report('T001', span, { left, right })
+  else if (problem === 'numeric') uses.world.report('T002', span, { operator, left, right })
+  else if (problem === 'multiply') uses.world.report('T003', span, { left, right })
+  else if (problem === 'not-comparable' && !(left === 'pair' && right === 'pair'))
+    uses.world.report('T004', span, { operator, left, right })
+  else if (problem === 'mixed-comparison') uses.world.report('T005', span, { operator, left, right })
+}
+
+export function checkOperand(uses: Uses, operand: Expr, type: Known): void {
+  if (type === null || !isWithin(uses.kinds(type), FUNCTIONS)) return
+  uses.world.report('T093', operand.span, { what: 'a function is no operand: call it' })
+}
+
+export function checkUnary(uses: Uses, expr: ExprOf<'Unary'>): void {
+  if (expr.operator !== '-') return
+  const type = uses.types.infer(expr.operand)
+  if (type === null || !isWithin(uses.kinds(type), NO_ARITHMETIC)) return
+  uses.world.report('T093', expr.span, { what: `\`-\` of ${describe(type)} is an error` })
+}
+
+export function checkPipe(uses: Uses, { callee }: ExprOf<'Pipe'>): void {
+  const type = uses.types.infer(callee)
+  if (type === null || !isWithin(uses.kinds(type), NO_PIPE)) return
+  uses.world.report('T093', callee.span, { what: `a pipe calls what is behind it, and ${describe(type)} cannot be called` })
+}
+
+export function checkFor(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }>): void {
+  const type = uses.types.infer(stmt.iterable)
+  if (type !== null && isWithin(uses.kinds(type), NOTHING_TO_ITERATE)) {
+    uses.world.report('T087', stmt.iterable.span, { type: describe(type) })
+  }
+}
