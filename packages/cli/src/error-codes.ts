@@ -58,9 +58,45 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
   store_unavailable: 'The journal or store could not be written; the call was not made.',
 }
 
+/** Categories are what `error_category(e)` gives; errors that are no failed tools have only a category. */
+export const CATEGORY_DOCS: Readonly<Record<string, string>> = {
+  timeout: 'Something took longer than its limit.',
+  auth: 'Credentials are missing or were refused.',
+  rate_limit: 'A service asks for fewer calls.',
+  overloaded: 'A service cannot take the work at the moment; nothing was started.',
+  server_error: 'A service failed on its side.',
+  transient_network: 'A connection could not be made, or broke.',
+  schema_validation: 'Data do not have the form that was promised or asked for.',
+  tool_error: 'A tool was called and failed.',
+  tool_rejected: 'A grant, a policy, a sandbox or a person does not allow the call; nothing was done.',
+  egress_blocked: 'The network policy does not allow the address; nothing was sent.',
+  cancelled: 'The run, or the task around it, was cancelled.',
+  not_found: 'What was asked for does not exist.',
+  circuit_open: 'Calls have failed too often of late, and are refused for a while.',
+  budget_exceeded: 'A budget or limit is used up.',
+  generic: 'An error that belongs to no other category.',
+}
+
+/** What `error.code` of a `--json` document can be beside those: how the command itself, or a run, came to fail. */
+export const COMMAND_DOCS: Readonly<Record<string, string>> = {
+  usage: 'The command was called in a way that makes no sense: an option, argument or name that it does not know. Exit code 2.',
+  unreadable_file: 'A file or folder that the command line names does not exist or cannot be read. Exit code 2.',
+  failed: 'The command was understood and could not do its work; the message says why. Exit code 1.',
+  thrown: 'The script threw a value that nothing caught. `error.value` is that value.',
+  runtime_error: 'An operation of the script failed, such as adding nil and an int, and nothing caught the error.',
+  limit: 'A limit of the run was reached (`--fuel`, `--max-heap`, `--limit`); a script cannot catch that.',
+  interrupted: 'The interrupt key, a termination request or `--timeout` ended the run. Exit code 130, 143 or 124.',
+  bug: 'Bridle failed in a way that nobody has thought of. Standard error has the stack; please report it.',
+}
+
 export const ERROR_CODES: Readonly<Record<string, ErrorCode>> = Object.fromEntries(
   Object.entries(TOOL_ERROR_CODES).map(([code, { category }]) => [
     code,
     { category, doc: ERROR_DOCS[code] ?? 'There is no explanation of this code.' },
   ]),
 )
+
+/** Whether `bridle explain` knows a code of an error at run time. */
+export function isErrorCode(name: string): boolean {
+  return Object.hasOwn(ERROR_CODES, name) || Object.hasOwn(CATEGORY_DOCS, name)
+}

@@ -5,7 +5,7 @@ import { diagnosticToJson } from '@bridle/parser'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
 import { CommandError, EXIT_FAILURE, UsageError } from './errors.js'
 
-interface JsonError {
+export interface JsonError {
   readonly code: string
   readonly message: string
   readonly file: string | null
@@ -38,17 +38,18 @@ export function makeUncompiledDocument(diagnostics: readonly Diagnostic[], file:
   }
 }
 
+/** One error without a place, in the form that all documents have. */
+export function makeJsonError(code: string, message: string, more: Partial<JsonError> = {}): JsonError {
+  return { code, message, file: null, line: null, column: null, hint: null, ...more }
+}
+
 /** Of what a command throws. */
 export function makeRefusalDocument(cause: unknown, exitCode: number): FailureDocument {
   const isTold = cause instanceof UsageError || cause instanceof CommandError
   const { file, hint } = isTold ? cause.facts : { file: undefined, hint: undefined }
-  const error: JsonError = {
-    code: isTold ? cause.code : 'bug',
-    message: cause instanceof Error ? cause.message : String(cause),
+  const error = makeJsonError(isTold ? cause.code : 'bug', cause instanceof Error ? cause.message : String(cause), {
     file: file ?? null,
-    line: null,
-    column: null,
     hint: hint ?? null,
-  }
+  })
   return { status: 'failed', exit_code: exitCode, output: '', error, errors: [error] }
 }

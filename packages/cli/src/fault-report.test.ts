@@ -55,11 +55,14 @@ test('a failed tool says why, and what a lock file has to do with it', () => {
     return renderFault(fault, sources)
   }
   const place = '   --> app.harn:10:3\n    |\n 10 |   outer(5)\n    |   ^^^^^\n'
-  expect(renderFailed('timeout', null)).toBe(`error: Error [timeout]: no timeout\n${place}`)
+  expect(renderFailed('timeout', null)).toBe(
+    `error: Error [timeout]: no timeout\n${place}   = code: timeout, explained by \`bridle explain timeout\`\n`,
+  )
   expect(renderFailed('schema_drift', HarnDict.of({ key: 'script:x', pinned: 'blake3:1', found: 'blake3:2' }))).toBe(
     `error: Error [schema_drift]: no schema_drift\n${place}` +
       '   = note: locked as blake3:1\n   = note: it is now blake3:2\n' +
-      '   = help: `bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now\n',
+      '   = help: `bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now\n' +
+      '   = code: schema_drift, explained by `bridle explain schema_drift`\n',
   )
   expect(renderFailed('schema_drift', HarnDict.of({ key: 'script:x', pinned: null, found: 'blake3:2' }))).toContain(
     '   = help: `bridle tools lock` writes down the tools as they are now\n',

@@ -3,6 +3,9 @@
 
 import { HarnDict, display } from '@bridle/vm'
 import type { Fault } from '@bridle/vm'
+import { isErrorCode } from './error-codes.js'
+import { makeJsonError } from './failure-document.js'
+import type { JsonError } from './failure-document.js'
 import { measureIdentifier, renderExcerpt } from './source-excerpt.js'
 
 export interface SourceLookup {
@@ -33,10 +36,40 @@ export function renderFault(fault: Fault, sources: SourceLookup): string {
 
 /** A failed tool is a dict with much in it; a person wants to know why, and under which code to look it up. */
 function describeFault(fault: Fault): { readonly text: string; readonly notes: readonly string[] } {
-  const error = fault.kind === 'thrown' && fault.value instanceof HarnDict ? fault.value : null
-  if (error?.get('name') !== 'ToolError') return { text: fault.text, notes: [] }
-  const readField = (name: string): string => display(error.get(name) ?? null)
-  return { text: `Error [${readField('code')}]: ${readField('message')}`, notes: describePins(error) }
+  const code = findFaultCode(fault)
+  // Of `thrown` and `runtime_error` nothing is known but the message.
+  const notes = code in UNCODED ? [] : [`code: ${code}, explained by \`bridle explain ${code}\``]
+  const error = readToolError(fault)
+  if (error === null) return { text: fault.text, notes }
+  return { text: `Error [${code}]: ${display(error.get('message') ?? null)}`, notes: [...describePins(error), ...notes] }
+}
+
+/** Of an uncaught error, with the position in the innermost function that a file has. */
+export function makeFaultError(fault: Fault, sources: SourceLookup): JsonError {
+  const place = fault.trace?.find(({ file }) => !file.startsWith('native:'))
+  return makeJsonError(
+    findFaultCode(fault),
+    fault.text,
+    place === undefined ? {} : { file: sources.show(place.file), line: place.line, column: place.column },
+  )
+}
+
+const UNCODED = { thrown: true, runtime_error: true }
+
+function readToolError({ kind, value }: Fault): HarnDict | null {
+  return kind === 'thrown' && value instanceof HarnDict && value.get('name') === 'ToolError' ? value : null
+}
+
+/** A code that `bridle explain` knows: that of a failed tool, a category, or whether the script or the machine raised it. */
+export function findFaultCode(fault: Fault): string {
+  const { kind, value, category } = fault
+  if (kind === 'categorized') return isErrorCode(category) ? category : 'tool_error'
+  if (kind !== 'thrown') return 'runtime_error'
+  for (const field of ['code', 'category']) {
+    const name = value instanceof HarnDict && (field !== 'code' || readToolError(fault) !== null) ? value.get(field) : null
+    if (typeof name === 'string' && isErrorCode(name)) return name
+  }
+  return 'thrown'
 }
 
 /** For a tool that is not as the lock file has it: both hashes, and what to do. */

@@ -82,5 +82,5 @@ export function renderFinding(
     hint: diagnostic.hint === null ? null : makePrintable(diagnostic.hint),
     related: diagnostic.related.map((one) => ({ ...one, message: makePrintable(one.message) })),
   }
-  return renderDiagnostic(harmless, clean, { color, ...(label === undefined ? {} : { label }) })
+  return renderDiagnostic(harmless, clean, { color, withCode: true, ...(label === undefined ? {} : { label }) })
 }

@@ -185,6 +185,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     }),
   )
     .option('--until-idle', 'end when every run has ended or waits')
+    .option('--jsonl', 'print each event as JSON, one a line, as it happens; --json prints one document at the end')
     .addOption(
       new Option('--capacity <n>', 'runs in memory at once; 1,000 by default').argParser(makeWholeNumberParser('runs', 1)),
     )
@@ -221,7 +222,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     const { showCommand } = await import('./durable/commands.js')
     done(await showCommand(run, options))
   })
-  onRuns('cancel <run>', 'end one')
+  onRuns('cancel <run>', 'end a run; what it waits for is given up')
     .option('--reason <text>', 'why')
     .action(async (run: string, options: StoreFlags) => {
       const { cancelCommand } = await import('./durable/commands.js')
@@ -395,6 +396,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('fmt [path...]', 'write scripts in the one layout')
     .option('--check', 'change nothing; fail when something would be changed')
     .option('--stdin', 'format standard input to standard output')
+    .option('--json', 'print what became of each file as JSON')
     .addOption(new Option('--line-width <n>', 'bytes of a line; 100 by default').argParser(makeWholeNumberParser('bytes', 1)))
     .addOption(
       new Option('--separator-width <n>', 'bytes of a `// ----` bar; 80 by default').argParser(makeWholeNumberParser('bytes', 1)),
@@ -411,10 +413,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     },
   )
 
-  add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {
-    const { disasmCommand } = await import('./commands/disasm.js')
-    done(await disasmCommand(file))
-  })
+  add('disasm <file>', 'print the bytecode of a script')
+    .option('--json', 'print it as JSON, one text for each module')
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { disasmCommand } = await import('./commands/disasm.js')
+      done(await disasmCommand(file, options))
+    })
 
   add('gateway <config>', 'one MCP server in front of those of a configuration: search tools, describe them, run scripts')
     .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
@@ -555,19 +559,24 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
         makeWholeNumberParser('tokens', 0),
       ),
     )
+    .option('--json', 'print the text and an estimate of its tokens as JSON')
     .action(async (options: PrimerFlags) => {
       const { primerCommand } = await import('./commands/primer.js')
       done(primerCommand(options))
     })
 
-  add('completions <shell>', 'print completions of this command for a shell: bash, zsh or fish').action(async (shell: string) => {
-    const { SHELLS, makeCompletions } = await import('./completions.js')
-    const known = SHELLS.find((each) => each === shell)
-    if (known === undefined) throw new UsageError(`completions ${shell}: the shells are ${SHELLS.join(', ')}`)
-    const { tell } = await import('./printable.js')
-    tell(makeCompletions(program, known))
-    done(0)
-  })
+  add('completions <shell>', 'print completions of this command for a shell: bash, zsh or fish')
+    .option('--json', 'print them as JSON')
+    .action(async (shell: string, { json }: { json?: boolean }) => {
+      const { SHELLS, makeCompletions } = await import('./completions.js')
+      const known = SHELLS.find((each) => each === shell)
+      if (known === undefined) throw new UsageError(`completions ${shell}: the shells are ${SHELLS.join(', ')}`)
+      const { tell, tellJson } = await import('./printable.js')
+      const text = makeCompletions(program, known)
+      if (json === true) tellJson({ shell, text })
+      else tell(text)
+      done(0)
+    })
 
   add('builtins [name]', 'list the builtin functions, or show one')
     .option('--json', 'print them as JSON')
@@ -588,14 +597,15 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('explain [code] [file]', 'explain a code of a finding or an error, or list them')
     .usage('[CODE] | --invariant NAME FUNCTION FILE')
     .option('--invariant <name>', 'show how a function of a file comes to break what it promises')
-    .action(async (code: string | undefined, file: string | undefined, options: { invariant?: string }) => {
+    .option('--json', 'print JSON')
+    .action(async (code: string | undefined, file: string | undefined, options: { invariant?: string; json?: boolean }) => {
       const { explainCommand, explainInvariant } = await import('./commands/explain.js')
       if (options.invariant === undefined) {
         if (file !== undefined) throw new UsageError('a file is for --invariant only')
-        return done(await explainCommand(code))
+        return done(await explainCommand(code, options))
       }
       if (code === undefined || file === undefined) throw new UsageError('--invariant NAME needs a FUNCTION and a FILE')
-      done(await explainInvariant(options.invariant, code, file))
+      done(await explainInvariant(options.invariant, code, file, options))
     })
 
   const tools = program
@@ -603,7 +613,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .description('the tools that a script can call: its own, standard ones, those of its MCP servers')
   const onTools = (signature: string, description: string): Command =>
     tools.command(signature).description(description).option('--no-servers', 'leave MCP servers alone')
-  addAuthorityFlags(onTools('list [file]', 'name them'), { locks: false })
+  addAuthorityFlags(onTools('list [file]', 'name the tools, each with its description'), { locks: false })
     .option('--json', 'print JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsListCommand } = await import('./commands/tools.js')
@@ -645,6 +655,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   })
     .option('--lock-file <file>', 'where to', 'tools.lock.json')
     .option('--sign-key <file>', 'sign it with this Ed25519 private key: PEM, or base64')
+    .option('--json', 'print where it was written, and how many tools it has, as JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsLockCommand } = await import('./commands/tools.js')
       done(await toolsLockCommand(file, options))
@@ -759,6 +770,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     command.configureOutput({ outputError: () => {} }).allowExcessArguments(false)
   }
   return program
+}
+
+/** All commands with their options, for whoever lists them. */
+export function describeProgram(): Command {
+  return buildProgram({ own: [], script: [] }, undefined, () => {})
 }
 
 /** Gives the exit code. Throws UsageError and CommandError. */

@@ -4,7 +4,10 @@ import type { DryRunEntry, Module, RunResult } from '@bridle/stdlib-tools'
 import { display, HarnEnum, HarnFloat } from '@bridle/vm'
 import type { Value } from '@bridle/vm'
 import { EXIT_FAILURE } from './errors.js'
-import { renderFault } from './fault-report.js'
+import { makeJsonError } from './failure-document.js'
+import type { JsonError } from './failure-document.js'
+import { makeFaultError, renderFault } from './fault-report.js'
+import type { SourceLookup } from './fault-report.js'
 import { makeSourceLookup } from './load.js'
 import { guardStreams } from './output.js'
 import type { Script } from './script.js'
@@ -23,7 +26,7 @@ export function report(result: RunResult, ending: Ending): number {
   const { code, complaint } = judge(result, ending)
   if (ending.json || ending.dryRun || complaint !== '') guardStreams()
   if (ending.json) {
-    tellJson(makeDocument(result, code, ending.stop), toJsonValue)
+    tellJson(makeDocument(result, code, ending), toJsonValue)
     return code
   }
   if (complaint !== '') complain(complaint)
@@ -65,21 +68,36 @@ function renderDryRun(entries: readonly DryRunEntry[]): string {
   return `\nDry run: this would have happened.\n${lines.join('\n')}\n`
 }
 
-function makeDocument(result: RunResult, exitCode: number, stop: Stop): Readonly<Record<string, unknown>> {
+function makeDocument(result: RunResult, exitCode: number, { module, script, stop }: Ending): Readonly<Record<string, unknown>> {
   const common = { status: result.status, exit_code: exitCode, output: result.output, would_have_done: result.wouldHaveDone }
   switch (result.status) {
     case 'done':
       return { ...common, value: result.value }
     case 'failed':
-      return { ...common, error: { message: result.error.message, value: result.error.value, trace: result.error.trace } }
+      return { ...common, ...withError(describeFailure(result.error, makeSourceLookup(module, script))) }
     case 'limit':
-      return { ...common, error: { message: result.message, limit: result.limit } }
+      return { ...common, ...withError({ ...makeJsonError('limit', result.message), limit: result.limit }) }
     case 'exit':
       return common
     case 'cancelled':
-      return { ...common, error: { message: stop.complaint.replace(/^error: /, '').trimEnd() || result.reason } }
+      return {
+        ...common,
+        ...withError(makeJsonError('interrupted', stop.complaint.replace(/^error: /, '').trimEnd() || result.reason)),
+      }
   }
 }
+
+type Failure = Extract<RunResult, { readonly status: 'failed' }>['error']
+
+function describeFailure({ fault, value, trace }: Failure, sources: SourceLookup): JsonError & Pick<Failure, 'value' | 'trace'> {
+  return { ...makeFaultError(fault, sources), value, trace }
+}
+
+/** As all documents of failures have it (failure-document.ts). */
+const withError = <E extends JsonError>(error: E): { readonly error: E; readonly errors: readonly E[] } => ({
+  error,
+  errors: [error],
+})
 
 /** What JSON has no form for: exact ints beyond the doubles and bytes are given as text, marked floats as numbers. */
 function toJsonValue(_key: string, value: unknown): unknown {

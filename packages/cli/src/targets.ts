@@ -11,7 +11,7 @@ export function listScripts(paths: readonly string[]): readonly string[] {
 }
 
 function listScriptsBelow(path: string): string[] {
-  if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
+  if (!existsSync(path)) throw new UsageError(`${path} does not exist`, { code: 'unreadable_file', file: path })
   const found = statSync(path)
   if (found.isFile()) return [path]
   // Reading from a pipe waits for ever, and a device may have no end.

@@ -363,7 +363,9 @@ describe.concurrent('bridle tools', () => {
     expect(await runHere(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
     expect(await runHere(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
     const wrong = await runHere(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
-    expect(JSON.parse(wrong.stdout)).toEqual({
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      status: 'failed',
+      exit_code: 1,
       error: { code: 'invalid_args', message: expect.stringContaining('Missing required parameter: n') as unknown },
     })
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('error: Error [invalid_args]:') as unknown })
@@ -399,7 +401,8 @@ describe.concurrent('bridle tools', () => {
     expect(await runHere(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: "error: Error [invalid_args]: Invalid type for parameter 'a': expected type integer, got string\n",
+      stderr:
+        "error: Error [invalid_args]: Invalid type for parameter 'a': expected type integer, got string\n  = code: invalid_args, explained by `bridle explain invalid_args`\n",
     })
   })
 })

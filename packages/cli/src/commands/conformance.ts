@@ -47,7 +47,7 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
     return report.failed === 0 ? 0 : EXIT_FAILURE
   } catch (cause) {
     if (!(cause instanceof SuiteError)) throw cause
-    throw new UsageError(cause.message)
+    throw new UsageError(cause.message, cause.path === null ? {} : { code: 'unreadable_file', file: cause.path })
   } finally {
     rmSync(state, { recursive: true, force: true })
     if (before === undefined) delete process.env['HARN_WORKER_STATE_DIR']

@@ -1,21 +1,29 @@
-// `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of the phases, codes
-// of run time and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`. Without a code, all are listed.
+// `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of the phases; codes of run time
+// and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`; categories are what `error_category` gives; the
+// rest are those of the command's own documents. Without a code, all are listed.
 
 import { canonicalInvariant, checkInvariants, listInvariants, listHandlers } from '@bridle/compiler'
-import { parse, SourceFile } from '@bridle/parser'
-import { ERROR_CODES } from '../error-codes.js'
+import { diagnosticToJson, parse, SourceFile } from '@bridle/parser'
+import { CATEGORY_DOCS, COMMAND_DOCS, ERROR_CODES } from '../error-codes.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
+import { makeUncompiledDocument } from '../failure-document.js'
 import { FINDING_CODES, resolveFindingCode } from '../finding-codes.js'
 import { readScript } from '../load.js'
-import { renderFinding, tell } from '../printable.js'
+import { renderFinding, tell, tellJson } from '../printable.js'
 
 /** `--invariant NAME FUNCTION FILE`: how a handler comes to break what it promises. */
-export async function explainInvariant(invariant: string, handler: string, path: string): Promise<number> {
+export async function explainInvariant(
+  invariant: string,
+  handler: string,
+  path: string,
+  { json = false }: { readonly json?: boolean | undefined } = {},
+): Promise<number> {
   const { text } = await readScript(path, undefined)
   const file = new SourceFile(path, text)
   const { program, diagnostics } = parse(file)
   if (program === null) {
-    for (const diagnostic of diagnostics) process.stderr.write(renderFinding(diagnostic, file))
+    if (json) tellJson(makeUncompiledDocument(diagnostics, file, path))
+    else for (const diagnostic of diagnostics) process.stderr.write(renderFinding(diagnostic, file))
     return EXIT_FAILURE
   }
   const found = listHandlers(program).find((each) => each.name.text === handler)
@@ -25,6 +33,14 @@ export async function explainInvariant(invariant: string, handler: string, path:
     throw new CommandError(`handler \`${handler}\` does not declare \`@invariant("${invariant}")\``)
   }
   const violations = checkInvariants(program, file).filter((each) => each.handler === handler && each.invariant === name)
+  if (json) {
+    const shown = violations.map(({ diagnostic, steps }) => ({
+      ...diagnosticToJson(diagnostic, file),
+      steps: steps.map(({ label, span }) => ({ label, ...file.position(span.start) })),
+    }))
+    tellJson({ invariant: name, function: handler, file: path, violations: shown })
+    return 0
+  }
   if (violations.length === 0) tell(`No \`${name}\` violations found for \`${handler}\` in ${path}.\n`)
   for (const { diagnostic, steps } of violations) {
     tell(`${name}: ${diagnostic.message} (${handler})\n`)
@@ -37,28 +53,77 @@ export async function explainInvariant(invariant: string, handler: string, path:
   return 0
 }
 
-export async function explainCommand(code: string | undefined): Promise<number> {
+interface Explanation {
+  readonly code: string
+  /** What it is a code of. */
+  readonly kind: 'finding' | 'tool_error' | 'category' | 'command'
+  /** Of a finding. */
+  readonly severity?: string
+  readonly rule?: string
+  readonly title?: string
+  /** Of the error of a tool. */
+  readonly category?: string
+  /** Of a category. */
+  readonly codes?: readonly string[]
+  readonly doc: string
+}
+
+/** Everything that a message, a `--json` document or `error.code` can name, in the order in which it is listed. */
+function listExplanations(): readonly Explanation[] {
+  const findings = Object.entries(FINDING_CODES).map(([code, { severity, title, doc, rule }]): Explanation => {
+    return { code, kind: 'finding', severity, title, doc, ...(rule === undefined ? {} : { rule }) }
+  })
+  const errors = Object.entries(ERROR_CODES).map(([code, row]): Explanation => ({ code, kind: 'tool_error', ...row }))
+  const categories = Object.entries(CATEGORY_DOCS).map(([code, doc]): Explanation => {
+    const codes = errors.filter(({ category }) => category === code).map((each) => each.code)
+    return { code, kind: 'category', codes, doc }
+  })
+  const commands = Object.entries(COMMAND_DOCS).map(([code, doc]): Explanation => ({ code, kind: 'command', doc }))
+  return [...findings, ...errors, ...categories, ...commands]
+}
+
+export async function explainCommand(
+  code: string | undefined,
+  { json = false }: { readonly json?: boolean | undefined } = {},
+): Promise<number> {
+  const all = listExplanations()
   if (code === undefined) {
-    const findings = Object.entries(FINDING_CODES).map(([name, { title, rule }]) => {
-      return `${name.padEnd(28)}${rule === undefined ? title : `${rule}: ${title}`}`
-    })
-    const errors = Object.entries(ERROR_CODES).map(([name, { doc }]) => `${name.padEnd(28)}${doc}`)
-    tell(`${[...findings, '', ...errors].join('\n')}\n`)
+    if (json) tellJson(all)
+    else tell(`${renderList(all)}\n`)
     return 0
   }
-  const found = resolveFindingCode(code)
-  if (found !== null) {
-    const { severity, title, doc, rule } = FINDING_CODES[found]! // resolveFindingCode names a row
-    const about = rule === undefined ? severity : `${severity}, lint rule ${rule}`
-    tell(`${found} (${about}): ${title}\n\n${doc}\n`)
-    return 0
-  }
-  const error = lookUp(ERROR_CODES, code.toLowerCase())
-  if (error === null) throw new CommandError(`there is no code ${code}; \`bridle explain\` lists them`)
-  tell(`${code.toLowerCase()} (category ${error.category})\n\n${error.doc}\n`)
+  const name = resolveFindingCode(code) ?? code.toLowerCase()
+  // A code of tools and a category may have the same name.
+  const found = all.filter((each) => each.code === name)
+  if (found.length === 0) throw new CommandError(`there is no code ${code}; \`bridle explain\` lists them`)
+  if (json) tellJson(found.length === 1 ? found[0] : { ...found[1], ...found[0] })
+  else tell(`${found.map(renderExplanation).join('\n\n')}\n`)
   return 0
 }
 
-function lookUp<Row>(table: Readonly<Record<string, Row>>, key: string): Row | null {
-  return Object.hasOwn(table, key) ? table[key]! : null // own key
+function renderExplanation({ code, kind, severity, rule, title, category, codes = [], doc }: Explanation): string {
+  switch (kind) {
+    case 'finding':
+      return `${code} (${rule === undefined ? severity : `${severity}, lint rule ${rule}`}): ${title}\n\n${doc}`
+    case 'tool_error':
+      return `${code} (category ${category})\n\n${doc}`
+    case 'category':
+      return `${code} (category${codes.length === 0 ? '' : `, of the codes ${codes.join(', ')}`})\n\n${doc}`
+    case 'command':
+      return `${code} (of the command)\n\n${doc}`
+  }
+}
+
+function renderList(all: readonly Explanation[]): string {
+  const kinds = ['finding', 'tool_error', 'category', 'command'] as const
+  return kinds
+    .map((kind) =>
+      all
+        .filter((each) => each.kind === kind)
+        .map(({ code, title, rule, doc }) => {
+          return `${code.padEnd(28)}${title === undefined ? doc : rule === undefined ? title : `${rule}: ${title}`}`
+        })
+        .join('\n'),
+    )
+    .join('\n\n')
 }

@@ -4,9 +4,9 @@
 import { type FormatOptions, format, isSameProgram, parse, SourceFile } from '@bridle/parser'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { loadConfig } from '../config.js'
-import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { readAll } from '../load.js'
-import { complain, tell } from '../printable.js'
+import { complain, tell, tellJson } from '../printable.js'
 import { readTarget, listScripts } from '../targets.js'
 
 export interface FmtFlags {
@@ -14,6 +14,15 @@ export interface FmtFlags {
   readonly stdin?: boolean
   readonly lineWidth?: number
   readonly separatorWidth?: number
+  readonly json?: boolean
+}
+
+/** What became of one file. `text` is what standard input was formatted to. */
+interface FormattedFile {
+  readonly path: string
+  readonly status: 'unchanged' | 'formatted' | 'would_change' | 'failed'
+  readonly error: string | null
+  readonly text?: string
 }
 
 export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Promise<number> {
@@ -22,43 +31,52 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
   if (first === undefined) throw new UsageError('name scripts or folders to format, or give --stdin')
   const files = listScripts(paths)
   if (files.length === 0) {
+    if (flags.json === true) throw new CommandError('No .harn files found')
     complain('No .harn files found\n')
     return EXIT_FAILURE
   }
   const options = readOptions(first, flags)
-  let failed = false
+  const done: FormattedFile[] = []
   for (const path of files) {
     const text = readTarget(path)
     const result = formatText(path, text, options)
-    if (result.kind === 'failed') {
-      complain(`${path}: ${result.message}\n`)
-      failed = true
-    } else if (result.text !== text) {
-      if (flags.check === true) complain(`${path}: would be reformatted\n`)
-      else {
-        overwriteFile(path, result.text)
-        tell(`formatted ${path}\n`)
-      }
-      failed ||= flags.check === true
-    }
+    const isChanged = result.kind === 'formatted' && result.text !== text
+    if (isChanged && flags.check !== true) overwriteFile(path, result.text)
+    const one = describe(path, result, isChanged, flags)
+    done.push(one)
+    if (flags.json !== true) report(one)
   }
-  return failed ? EXIT_FAILURE : 0
+  return finish(done, flags)
+}
+
+function describe(path: string, result: Formatted, isChanged: boolean, { check }: FmtFlags): FormattedFile {
+  if (result.kind === 'failed') return { path, status: 'failed', error: result.message }
+  return { path, status: !isChanged ? 'unchanged' : check === true ? 'would_change' : 'formatted', error: null }
+}
+
+function report({ path, status, error }: FormattedFile): void {
+  if (status === 'failed') complain(`${path}: ${error}\n`)
+  else if (status === 'would_change') complain(`${path}: would be reformatted\n`)
+  else if (status === 'formatted') tell(`formatted ${path}\n`)
+}
+
+function finish(files: readonly FormattedFile[], { json }: FmtFlags): number {
+  const isFailed = files.some(({ status }) => status === 'failed' || status === 'would_change')
+  const code = isFailed ? EXIT_FAILURE : 0
+  if (json === true) tellJson({ status: isFailed ? 'failed' : 'done', exit_code: code, files })
+  return code
 }
 
 async function formatStdin(paths: readonly string[], flags: FmtFlags): Promise<number> {
   if (paths.length > 0) throw new UsageError('--stdin takes no paths')
   const text = await readAll(process.stdin)
   const result = formatText('<stdin>', text, readOptions('.', flags))
-  if (result.kind === 'failed') {
-    complain(`<stdin>: ${result.message}\n`)
-    return EXIT_FAILURE
-  }
-  if (flags.check !== true) process.stdout.write(result.text)
-  else if (result.text !== text) {
-    complain('<stdin>: would be reformatted\n')
-    return EXIT_FAILURE
-  }
-  return 0
+  const one = describe('<stdin>', result, result.kind === 'formatted' && result.text !== text, flags)
+  if (flags.json === true) return finish([result.kind === 'formatted' ? { ...one, text: result.text } : one], flags)
+  if (one.status === 'formatted' || (one.status === 'unchanged' && flags.check !== true))
+    process.stdout.write(result.kind === 'formatted' ? result.text : '')
+  else report(one)
+  return finish([one], flags)
 }
 
 /** Flags win over the manifest, which is the one of the first path. */

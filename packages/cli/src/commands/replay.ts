@@ -9,7 +9,8 @@ import { readJournal } from '@bridle/stdlib-tools/node'
 import type { EffectOutcome } from '@bridle/vm'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE, UsageError, makeUnreadableError } from '../errors.js'
-import { renderFault } from '../fault-report.js'
+import { makeJsonError } from '../failure-document.js'
+import { makeFaultError, renderFault } from '../fault-report.js'
 import type { SourceLookup } from '../fault-report.js'
 import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript, makeSourceLookup } from '../load.js'
@@ -56,7 +57,7 @@ export async function replayCommand(recording: string, file: string | undefined,
     if (result.snapshot === null) throw new CommandError('the run ended without waiting for that call; there is nothing to write')
     writeWhole(options.out, result.snapshot())
   }
-  if (options.json === true) tellJson(makeDocument(result, ending.code, options.out))
+  if (options.json === true) tellJson(makeDocument(result, ending.code, { out: options.out, sources }))
   else complain(ending.text)
   if (options.out !== undefined && result.kind !== 'stopped')
     complain('bridle: the replay ended before that; no snapshot was written\n')
@@ -219,7 +220,11 @@ function shortenText(text: string): string {
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`
 }
 
-function makeDocument(result: ReplayResult, code: number, out: string | undefined): Readonly<Record<string, unknown>> {
+function makeDocument(
+  result: ReplayResult,
+  code: number,
+  { out, sources }: { readonly out: string | undefined; readonly sources: SourceLookup },
+): Readonly<Record<string, unknown>> {
   const common = { exit_code: code, output: result.output }
   switch (result.kind) {
     case 'diverged':
@@ -234,8 +239,13 @@ function makeDocument(result: ReplayResult, code: number, out: string | undefine
       }
     case 'ended': {
       const { end, trace } = result
-      const error = end.kind === 'failed' ? end.fault.text : end.kind === 'limit' ? end.message : undefined
-      return { status: end.kind, ...common, trace, ...(error === undefined ? {} : { error: { message: error } }) }
+      const error =
+        end.kind === 'failed'
+          ? makeFaultError(end.fault, sources)
+          : end.kind === 'limit'
+            ? makeJsonError('limit', end.message)
+            : null
+      return { status: end.kind, ...common, trace, ...(error === null ? {} : { error, errors: [error] }) }
     }
   }
 }

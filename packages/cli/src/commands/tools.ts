@@ -10,8 +10,9 @@ import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { readJson } from './run-options.js'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { makeFaultError } from '../fault-report.js'
 import { makeCommandRuntime, loadManifest } from '../host.js'
-import { compileScript, readScript } from '../load.js'
+import { compileScript, makeSourceLookup, readScript } from '../load.js'
 import type { Script } from '../script.js'
 import { LOCK_FILE, collectTools, compareLock, makeLock, readLock, writeLock } from '../lock.js'
 import type { Collected, KnownTool } from '../lock.js'
@@ -110,7 +111,8 @@ export async function toolsLockCommand(file: string | undefined, flags: ToolsFla
   if (found.problems.length > 0) return EXIT_FAILURE
   const path = flags.lockFile ?? LOCK_FILE
   writeLock(path, makeLock(found.tools), flags.signKey)
-  tell(`${path}: ${found.tools.length} tools\n`)
+  if (flags.json === true) print({ file: path, tools: found.tools.length })
+  else tell(`${path}: ${found.tools.length} tools\n`)
   return 0
 }
 
@@ -180,9 +182,11 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
       const text = `${display(value)}\n`
       process.stdout.write(process.stdout.isTTY === true ? toPrintable(text) : text)
     },
-    // The code is null for what is no error of a tool, such as a text that the script throws.
+    // The code is `thrown` or `runtime_error` for what is no error of a tool.
     onFailed: ({ fault }) => {
-      if (flags.json === true) print({ error: { code: fault.category === '' ? null : fault.category, message: fault.message } })
+      if (flags.json !== true) return
+      const error = { ...makeFaultError(fault, makeSourceLookup(module, script)), message: fault.message }
+      print({ status: 'failed', exit_code: EXIT_FAILURE, error, errors: [error] })
     },
     timeoutMs: null,
     snapshotFile: null,

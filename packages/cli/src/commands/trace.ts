@@ -20,7 +20,10 @@ export interface TraceFlags {
 export async function traceListCommand(flags: TraceFlags): Promise<number> {
   const { dir } = flags
   if (!existsSync(dir))
-    throw new CommandError(`there is no folder ${dir}; \`bridle run --trace ${dir}/ FILE\` writes a trace into it`)
+    throw new UsageError(`there is no folder ${dir}; \`bridle run --trace ${dir}/ FILE\` writes a trace into it`, {
+      code: 'unreadable_file',
+      file: dir,
+    })
   const problems: string[] = []
   const rows = runsIn(dir).flatMap((run) => {
     let events: readonly TraceEvent[]

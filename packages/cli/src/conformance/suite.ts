@@ -26,6 +26,13 @@ export interface SuiteOptions {
 /** Nothing can be judged: a path that does not exist, or no test at all. */
 export class SuiteError extends Error {
   override readonly name = 'SuiteError'
+  /** The path that does not exist. */
+  readonly path: string | null
+
+  constructor(message: string, path: string | null = null) {
+    super(message)
+    this.path = path
+  }
 }
 
 export async function runSuite(options: SuiteOptions): Promise<Report> {
@@ -33,7 +40,7 @@ export async function runSuite(options: SuiteOptions): Promise<Report> {
   const gaps = new Map<string, string>()
   const stale: string[] = []
   for (const path of options.paths) {
-    if (!existsSync(path)) throw new SuiteError(`${path} does not exist`)
+    if (!existsSync(path)) throw new SuiteError(`${path} does not exist`, path)
     tests.push(...discover(path))
     const known = readGaps(path)
     for (const [file, reason] of known) gaps.set(file, reason)

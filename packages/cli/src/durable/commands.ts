@@ -46,6 +46,8 @@ export async function signalCommand(
 
 export interface WorkerFlags extends StoreFlags, AuthorityFlags, SizeFlags, PeopleFlags {
   readonly untilIdle?: boolean
+  /** Each event as JSON on a line of its own, as it happens; `json` is one document at the end. */
+  readonly jsonl?: boolean
   readonly capacity?: number
   readonly perTenant?: number
   readonly lease?: number
@@ -53,8 +55,10 @@ export interface WorkerFlags extends StoreFlags, AuthorityFlags, SizeFlags, Peop
 
 /** 0 when it was told to stop, or had nothing to do with --until-idle. */
 export async function workerCommand(options: WorkerFlags): Promise<number> {
+  const events: { readonly [key: string]: unknown }[] = []
   const say = (event: { readonly [key: string]: unknown }, text: string): void => {
-    if (options.json === true) process.stdout.write(`${JSON.stringify(event)}\n`)
+    if (options.json === true) events.push(event)
+    else if (options.jsonl === true) process.stdout.write(`${JSON.stringify(event)}\n`)
     else tell(`${text}\n`)
   }
   const runtime = makeCommandRuntime({
@@ -65,38 +69,43 @@ export async function workerCommand(options: WorkerFlags): Promise<number> {
     ...readSizes(options),
     authority: await withLock(makeAuthority(options), options, '<worker>'),
   })
-  return withStore(options.store, async (store) => {
-    const stop = new Stop(null)
-    const stopped = new Promise<void>((resolve) => {
-      stop.onCancel = () => resolve()
-    })
-    const worker = new DurableWorker({
-      store,
-      runtime,
-      name: `bridle worker, process ${process.pid}`,
-      readStatus: (value) => toStatus(value).code,
-      ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
-      ...(options.perTenant === undefined ? {} : { perTenant: options.perTenant }),
-      ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
-      onEnd: (ended: EndedRun) =>
-        say(
-          { event: 'ended', id: ended.runId, status: ended.status, error: ended.error },
-          `${ended.runId} ${ended.status}${ended.error === null ? '' : `: ${ended.error}`}`,
-        ),
-      onParked: (id) => say({ event: 'parked', id }, `${id} waits`),
-      onStuck: (id, reason) => say({ event: 'stuck', id, reason }, `${id} is stuck: ${reason}`),
-      onError: (cause) => complain(`warning: ${String(cause)}\n`),
-    })
-    try {
-      worker.start()
-      say({ event: 'started', store: options.store }, `bridle: works on ${options.store}`)
-      await (options.untilIdle === true ? Promise.race([stopped, worker.idle()]) : stopped)
-      return 0
-    } finally {
-      await worker.stop()
-      stop.end()
-    }
-  })
+  return withStore(
+    options.store,
+    async (store) => {
+      const stop = new Stop(null)
+      const stopped = new Promise<void>((resolve) => {
+        stop.onCancel = () => resolve()
+      })
+      const worker = new DurableWorker({
+        store,
+        runtime,
+        name: `bridle worker, process ${process.pid}`,
+        readStatus: (value) => toStatus(value).code,
+        ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
+        ...(options.perTenant === undefined ? {} : { perTenant: options.perTenant }),
+        ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
+        onEnd: (ended: EndedRun) =>
+          say(
+            { event: 'ended', id: ended.runId, status: ended.status, error: ended.error },
+            `${ended.runId} ${ended.status}${ended.error === null ? '' : `: ${ended.error}`}`,
+          ),
+        onParked: (id) => say({ event: 'parked', id }, `${id} waits`),
+        onStuck: (id, reason) => say({ event: 'stuck', id, reason }, `${id} is stuck: ${reason}`),
+        onError: (cause) => complain(`warning: ${String(cause)}\n`),
+      })
+      try {
+        worker.start()
+        say({ event: 'started', store: options.store }, `bridle: works on ${options.store}`)
+        await (options.untilIdle === true ? Promise.race([stopped, worker.idle()]) : stopped)
+        return 0
+      } finally {
+        await worker.stop()
+        stop.end()
+        if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: options.store, events })
+      }
+    },
+    { isNew: true },
+  )
 }
 
 export interface ListFlags extends StoreFlags {
@@ -254,8 +263,10 @@ export async function exportCommand(runId: string, flags: StoreFlags & { readonl
   // The program is kept once for all its runs; a journal of its own has it in its head.
   const lines = stored.journal.map((line, at) => (at === 0 ? JSON.stringify({ ...(JSON.parse(line) as object), sources }) : line))
   const text = lines.map((line) => `${line}\n`).join('')
-  if (flags.out === undefined) process.stdout.write(text)
-  else writeWhole(flags.out, text)
-  if (flags.json === true && flags.out !== undefined) tellJson({ id: runId, file: flags.out, entries: lines.length })
+  if (flags.out !== undefined) writeWhole(flags.out, text)
+  if (flags.json === true) {
+    const journal = flags.out === undefined ? { journal: lines.map((line) => JSON.parse(line) as unknown) } : { file: flags.out }
+    tellJson({ id: runId, entries: lines.length, ...journal })
+  } else if (flags.out === undefined) process.stdout.write(text)
   return 0
 }

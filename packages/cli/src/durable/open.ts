@@ -3,13 +3,29 @@
 import { isToolError } from '@bridle/stdlib-tools'
 import type { DurableStore, EndedRun, RunRow } from '@bridle/stdlib-tools'
 import { openDurableStore } from '@bridle/stdlib-tools/node'
-import { CommandError } from '../errors.js'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CommandError, UsageError } from '../errors.js'
 
 /** Nothing is to be done before somebody answers or a timer is due. As `sysexits.h` has it: try again later. */
 export const EXIT_WAITING = 75
 
-/** Runs `work` on the store and closes it. Throws CommandError for what the store refuses. */
-export async function withStore<T>(file: string, work: (store: DurableStore) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on the store and closes it. `isNew`: the file is made when it is not there. Throws UsageError for a file that is not there
+ * and CommandError for what the store refuses.
+ */
+export async function withStore<T>(
+  file: string,
+  work: (store: DurableStore) => Promise<T>,
+  { isNew = false }: { readonly isNew?: boolean } = {},
+): Promise<T> {
+  const needed = isNew ? dirname(file) : file
+  if (!existsSync(needed))
+    throw new UsageError(`cannot open the store ${file}: ${isNew ? `there is no folder ${needed}` : 'no such file'}`, {
+      code: 'unreadable_file',
+      file,
+      ...(isNew ? {} : { hint: '`bridle run --store FILE` and `bridle worker --store FILE` make a store' }),
+    })
   let store: DurableStore | null = null
   try {
     store = await openDurableStore(file)

@@ -7,6 +7,7 @@ import type { DurableStore } from '@bridle/stdlib-tools'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { makeJsonError } from '../failure-document.js'
 import type { RunCommandOptions } from '../run-flags.js'
 import { prepareRun } from '../prepare-run.js'
 import { complain, tellJson } from '../printable.js'
@@ -27,50 +28,61 @@ export async function runDurably(
   const { runtime, module, input } = await prepareRun(file, options, { isAnsweredLater: true })
   if (module === null) return EXIT_FAILURE
   const runId = options.id ?? `run_${randomBytes(8).toString('hex')}`
-  return withStore(options.store, async (store) => {
-    const stop = new Stop(options.timeout ?? null)
-    const errors: string[] = []
-    const worker = new DurableWorker({
-      store,
-      runtime,
-      name: `bridle run, process ${process.pid}`,
-      only: runId,
-      readStatus: (value) => toStatus(value).code,
-      start: () => ({
-        onEvent: (event) => {
-          if (event.type === 'output' && options.json !== true) process.stdout.write(event.text)
+  return withStore(
+    options.store,
+    async (store) => {
+      const stop = new Stop(options.timeout ?? null)
+      const errors: string[] = []
+      const worker = new DurableWorker({
+        store,
+        runtime,
+        name: `bridle run, process ${process.pid}`,
+        only: runId,
+        readStatus: (value) => toStatus(value).code,
+        start: () => ({
+          onEvent: (event) => {
+            if (event.type === 'output' && options.json !== true) process.stdout.write(event.text)
+          },
+        }),
+        onError: (cause) => {
+          if (!(cause instanceof RunReleased)) errors.push(String(cause))
         },
-      }),
-      onError: (cause) => {
-        if (!(cause instanceof RunReleased)) errors.push(String(cause))
-      },
-    })
-    try {
-      await worker.submit(module, {
-        runId,
-        input,
-        globals: { argv: fromPlain([...options.scriptArguments]) },
-        archive: true,
-        ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
       })
-      const stopped = new Promise<void>((resolve) => {
-        stop.onCancel = () => resolve()
-      })
-      worker.start()
-      await Promise.race([worker.idle(), stopped])
-      while (!stop.isCancelled && (await requireRun(store, runId)).state === 'running') await delay(POLL_MS)
-      await worker.stop()
-      if (stop.isCancelled) {
-        complain(`${stop.complaint}bridle: ${runId} is kept; \`bridle worker --store ${options.store}\` goes on with it\n`)
-        return stop.code
+      try {
+        await worker.submit(module, {
+          runId,
+          input,
+          globals: { argv: fromPlain([...options.scriptArguments]) },
+          archive: true,
+          ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
+        })
+        const stopped = new Promise<void>((resolve) => {
+          stop.onCancel = () => resolve()
+        })
+        worker.start()
+        await Promise.race([worker.idle(), stopped])
+        while (!stop.isCancelled && (await requireRun(store, runId)).state === 'running') await delay(POLL_MS)
+        await worker.stop()
+        if (stop.isCancelled) {
+          if (options.json === true)
+            tellJson({
+              ...describeRun(await requireRun(store, runId)),
+              status: 'cancelled',
+              exit_code: stop.code,
+              error: makeJsonError('interrupted', stop.complaint.replace(/^error: /, '').trimEnd()),
+            })
+          else complain(`${stop.complaint}bridle: ${runId} is kept; \`bridle worker --store ${options.store}\` goes on with it\n`)
+          return stop.code
+        }
+        return await reportRun(store, runId, options)
+      } finally {
+        await worker.stop()
+        stop.end()
+        for (const each of new Set(errors)) complain(`warning: ${each}\n`)
       }
-      return await reportRun(store, runId, options)
-    } finally {
-      await worker.stop()
-      stop.end()
-      for (const each of new Set(errors)) complain(`warning: ${each}\n`)
-    }
-  })
+    },
+    { isNew: true },
+  )
 }
 
 async function reportRun(
@@ -91,7 +103,10 @@ async function reportRun(
           ? (ended.exitCode ?? 0)
           : EXIT_FAILURE
   if (json === true) {
-    tellJson({ ...describeRun(row), status: ended?.status ?? (row.state === 'parked' ? 'waiting' : row.state), exit_code: code })
+    const error =
+      typeof ended?.error === 'string' ? makeJsonError(ended.status === 'limit' ? 'limit' : 'failed', ended.error) : null
+    const status = ended?.status ?? (row.state === 'parked' ? 'waiting' : row.state)
+    tellJson({ ...describeRun(row), status, exit_code: code, ...(error === null ? {} : { error, errors: [error] }) })
     return code
   }
   if (ended !== null) {

@@ -30,7 +30,7 @@ export function discoverTests(paths: readonly string[]): readonly TestFile[] {
   const seen = new Set<string>()
   const found: TestFile[] = []
   for (const path of paths) {
-    if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
+    if (!existsSync(path)) throw new UsageError(`${path} does not exist`, { code: 'unreadable_file', file: path })
     for (const script of listScripts(path)) {
       const key = realpathSync(script)
       if (seen.has(key)) continue

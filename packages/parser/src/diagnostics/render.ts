@@ -11,6 +11,8 @@ export interface RenderOptions {
   readonly carets?: boolean
   /** Label after the carets, such as the broken rule; syntax errors have their own. */
   readonly label?: string
+  /** A last line with the code, and the command that explains it. */
+  readonly withCode?: boolean
 }
 
 const STYLE = {
@@ -48,6 +50,8 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: SourceFile, opt
     }
   }
   if (diagnostic.hint !== null) lines.push(`${margin} = help: ${diagnostic.hint}`)
+  if (options.withCode === true)
+    lines.push(`${margin} = code: ${diagnostic.code}, explained by \`bridle explain ${diagnostic.code}\``)
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
