@@ -50,6 +50,15 @@ export interface GrantDeclarations {
     readonly grant: GrantRecord
     readonly span: Span
   }[]
+  /** Each constraint where it is written. */
+  readonly written: readonly WrittenConstraint[]
+}
+
+export interface WrittenConstraint {
+  /** Tool id, pattern or family that the grant is about; null for MCP servers. */
+  readonly tool: string | null
+  readonly key: string
+  readonly span: Span
 }
 
 export interface ToolAlias {
@@ -71,7 +80,7 @@ export interface Lowered {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export const NO_GRANTS: GrantDeclarations = { aliases: [], scoped: [] }
+export const NO_GRANTS: GrantDeclarations = { aliases: [], scoped: [], written: [] }
 
 const MENTIONED = /\b(?:use\s+tool|grant|bind\s+effect|budget)\b/
 
@@ -112,6 +121,7 @@ type Scopes = ReadonlyMap<string, readonly GrantRecord[]>
 class Lowering {
   private readonly aliases = new Map<string, Alias>()
   private readonly scoped: { tool: string; within: string | null; grant: GrantRecord; span: Span }[] = []
+  private readonly written: WrittenConstraint[] = []
   private readonly found: Diagnostic[] = []
   /** Families of `as *`, and the family of each name. */
   private readonly families = new Set<string>()
@@ -168,6 +178,7 @@ class Lowering {
           span: alias.span,
         })),
         scoped: this.scoped,
+        written: this.written,
       },
       diagnostics: this.found,
     }
@@ -266,7 +277,10 @@ class Lowering {
 
   private constrain(grant: GrantRecord, alias: string, entries: readonly Constraint[]): GrantRecord {
     let merged = grant
+    const named = this.aliases.get(alias)
+    const tool = named === undefined ? alias : named.server ? null : named.tool
     for (const { key, value: written, valueSpan } of entries) {
+      this.written.push({ tool, key: key.text, span: key.span })
       const value = toPlain(written)
       const problem =
         value === null ? 'constraint must be a scalar or a list of scalars' : constraintProblem(key.text, value, this.rules)

@@ -17,6 +17,7 @@ import { suggestNear } from '../strict/suggest.js'
 import { closest } from '../suggest.js'
 import { checkToolArguments, exampleCall } from './arguments.js'
 import { showType, type ToolType, type ToolTypes } from './declaration.js'
+import { checkGrantCall, TOOL_USE, WITH_GRANTS } from './grants.js'
 import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere, MCP_CALL } from './names.js'
 
 /** Checks a call that may reach a tool by its name. */
@@ -34,6 +35,7 @@ export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: Check
       checkNamed({ name: first.value.value, span: first.value.span, arg: second, call }, scope, context)
   } else if (tools.isByName(name) && scope.functionNamed(name) === undefined) {
     if (name === BATCH) checkBatch(call, scope, context)
+    else if (name === TOOL_USE || name === WITH_GRANTS) checkGrantCall(call, scope, context)
     else if (first?.spread === false && first.value.kind === 'String' && !hasRegistry(call) && !tools.isOwn(first.value.value))
       checkNamed({ name: first.value.value, span: null, arg: second, call }, scope, context)
   } else if (name === MCP_CALL) {

@@ -7,6 +7,18 @@ function error<A>(definition: Omit<CatalogRow<A>, 'severity'>): CatalogRow<A> {
   return entry<A>({ severity: 'error', ...definition })
 }
 
+function warning<A>(definition: Omit<CatalogRow<A>, 'severity'>): CatalogRow<A> {
+  return entry<A>({ severity: 'warning', ...definition })
+}
+
+/** `max_id` of a tool with the argument `id`: a limit has the full name of its argument. */
+function nearArgument(key: string, known: readonly string[]): string | undefined {
+  const bare = key.replace(/^max_/, '')
+  return bare !== key && known.includes(bare)
+    ? `\`${key}\` limits an argument called \`${key}\`; \`${bare}\` can only be fixed: \`${bare}\` with a value or a list of values`
+    : undefined
+}
+
 function proposal(suggestion: string | null): string | undefined {
   return suggestion === null ? undefined : `did you mean \`${suggestion}\`?`
 }
@@ -58,13 +70,16 @@ export const TOOL_CATALOG = {
     hint: (a) => `write \`${a.example}\``,
     doc: 'A tool of the host is a function of one dict. Its keys are the arguments.',
   }),
-  A008: {
-    ...entry<{ alias: string; tool: string; key: string; known: readonly string[] }>({
-      severity: 'warning',
-      title: 'grant that limits nothing',
-      message: (a) => `the grant of \`${a.key}\` limits nothing: tool \`${a.tool}\` has no argument of that name`,
-      hint: (a) => (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
-      doc: 'A constraint of a grant is compared with the argument of the same name: `max_size` limits the argument `max_size`, `region` fixes the argument `region`. The tool has no such argument, so that every call passes.',
-    }),
-  },
+  A008: warning<{ tool: string; key: string; known: readonly string[] }>({
+    title: 'grant that limits nothing',
+    message: (a) => `the grant of \`${a.key}\` limits nothing: tool \`${a.tool}\` has no argument of that name`,
+    hint: (a) => nearArgument(a.key, a.known) ?? (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
+    doc: 'A constraint of a grant is compared with the argument of the same name: `max_size` limits the argument `max_size`, `region` fixes the argument `region`. The tool has no such argument, so that every call passes.',
+  }),
+  A009: warning<{ tool: string; key: string; known: readonly string[] }>({
+    title: 'grant that refuses every call',
+    message: (a) => `the grant of \`${a.key}\` refuses every call: tool \`${a.tool}\` has no argument \`url\``,
+    hint: (a) => (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
+    doc: 'A grant of `domain` compares the argument `url` of a call with its patterns, and refuses a call without one. The tool has no such argument.',
+  }),
 } as const

@@ -6,7 +6,7 @@ import type { ToolType, ToolTypes } from './declaration.js'
 
 export class FileTools {
   readonly types: ToolTypes
-  /** Names of `std/tools` in this file. */
+  /** Names of `std/tools` and `std/grants` in this file. */
   private readonly byName = new Set<string>()
   private readonly aliases: ReadonlyMap<string, string>
   private readonly program: Program
@@ -19,7 +19,7 @@ export class FileTools {
     this.program = program
   }
 
-  /** A function of `std/tools` of that name is imported. */
+  /** A function of `std/tools` or `std/grants` of that name is imported. */
   addByName(name: string): void {
     this.byName.add(name)
   }

@@ -7,6 +7,7 @@ import type { Scope } from '../scope.js'
 import { DICT, type Known } from '../type.js'
 import type { ToolType } from './declaration.js'
 import type { FileTools } from './file-tools.js'
+import { TOOL_USE, WITH_GRANTS } from './grants.js'
 
 /** How a function of `std/tools` calls the tool that its first argument names. */
 export const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Map([
@@ -27,6 +28,7 @@ export function addToolImport(decl: ImportDecl, source: ImportedInterface, root:
   if (tools === null) return
   for (const name of listImported(decl, () => source)) {
     if (decl.path === 'std/tools' && (BY_NAME.has(name) || name === BATCH)) tools.addByName(name)
+    if (decl.path === 'std/grants' && (name === TOOL_USE || name === WITH_GRANTS)) tools.addByName(name)
     const signature = source.functions.get(name)
     if (signature === undefined) continue
     if (decl.path.startsWith('host/')) {

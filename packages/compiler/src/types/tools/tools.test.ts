@@ -1,10 +1,12 @@
 // Calls of the host's tools against their declarations: each way in which a script reaches one, and each kind of schema.
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse, SourceFile } from '@bridle/parser'
+import { lowerGrants } from '../../grants/lower.js'
 import { readInterface } from '../module-interface.js'
 import { diagnose } from '../test-support/check-source.js'
 import { type ToolDeclaration, ToolTypes } from './declaration.js'
+import { checkGrantedKeys } from './grants.js'
 
 const TOOLS: readonly ToolDeclaration[] = [
   {
@@ -215,4 +217,57 @@ test('schemas that refer to themselves, and those that say nothing, allow anythi
   const told = (text: string): number => diagnose(text, { tools: new ToolTypes([loop]) }).length
   expect(told('host_tool_call("loop", {next: {next: {next: {v: 1, w: 2, x: 3}}}})')).toBe(0)
   expect(told('host_tool_call("loop", {next: {next: {next: {z: 1}}}})')).toBe(1)
+})
+
+describe('constraints of grants that meet no argument', () => {
+  const tools = new ToolTypes([
+    { name: 'crm.find', parameters: { type: 'object', properties: { id: { type: 'integer' }, max_rows: { type: 'integer' } } } },
+    { name: 'net.get', parameters: { type: 'object', properties: { url: { type: 'string' } } } },
+  ])
+
+  function statements(text: string): readonly string[] {
+    const file = new SourceFile('test.harn', `// @bridle grants\n${text}`)
+    const lowered = lowerGrants(parse(file, { extensions: ['grants'] }).program!, file.text)
+    return checkGrantedKeys(lowered.declarations, tools, undefined).map(
+      ({ code, span }) => `${code} ${file.text.slice(span.start, span.end)}`,
+    )
+  }
+
+  test.each([
+    ['use tool crm.find as Find\ngrant Find max_id 5', ['A008 max_id']],
+    ['use tool crm.find as Find\nfn f() {\n  grant Find max_id 5 region "x"\n  return Find({id: 1})\n}', ['A008 max_id', 'A008 region']],
+    ['grant crm.find max_id 5 domain "a.test"', ['A008 max_id', 'A009 domain']],
+    ['@grant("crm.find", max_id: 5)\nfn f() {\n  return 1\n}', ['A008 max_id']],
+    ['use tool crm.find as Find\n@grant("Find", id: 5, max_row: 5)\nfn f() {\n  return 1\n}', ['A008 max_row']],
+    ['use tool crm.find as Find\ngrant Find max_rows 5 id 3 timeout_ms 5 max_calls 2 version "1"', []],
+    ['use tool net.get as Get\ngrant Get domain "a.test"', []],
+    ['grant crm.other max_id 5', []],
+  ])('%s', (text, found) => {
+    expect(statements(text)).toEqual(found)
+  })
+
+  test.each([
+    ['println(tool_use("crm.find", {grants: {max_id: 5}})({id: 1}))', ['A008']],
+    ['println(tool_use("crm.find", {grants: [{max_id: 5}, {domain: "a.test"}]})({id: 1}))', ['A008', 'A009']],
+    ['println(with_grants({["crm.find"]: {max_id: 5}}, { -> 1 }))', ['A008']],
+    ['println(with_grants({"crm.find": {max_rows: 5, ticket: "x"}, "crm.*": {max_id: 5}}, { -> 1 }))', []],
+  ])('%s', (text, found) => {
+    const module = 'pub fn tool_use(id, options = nil) { return 1 }\npub fn with_grants(grants, body) { return 1 }'
+    const { program } = parse(new SourceFile('std', module))
+    const told = diagnose(`import { tool_use, with_grants } from "std/grants"\n${text}`, {
+      tools,
+      strictness: 'full',
+      imports: () => readInterface(program!, () => null),
+    })
+    expect(told.flatMap(({ code }) => (code.startsWith('A') ? [code] : []))).toEqual(found)
+  })
+
+  test('a limit of an argument that has no limit says how it is fixed', () => {
+    const { hint } = diagnose('import { tool_use } from "std/grants"\nprintln(tool_use("crm.find", {grants: {max_id: 5}}))', {
+      tools,
+      strictness: 'full',
+      imports: () => readInterface(parse(new SourceFile('std', 'pub fn tool_use(id, options = nil) { return 1 }')).program!, () => null),
+    })[0]!
+    expect(hint).toContain('`id` can only be fixed')
+  })
 })

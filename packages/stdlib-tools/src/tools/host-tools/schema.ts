@@ -54,11 +54,18 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }
 
-/** Throws SchemaError when the schema has no JSON Schema form. `side` is what a value has before or after transformations. */
-export function compileSchema(schema: AnySchema, side: 'input' | 'output' = 'input'): CompiledSchema {
-  return isStandard(schema)
-    ? { json: makeJsonSchema(schema, side), check: makeStandardCheck(schema) }
-    : { json: schema, check: makeJsonCheck(schema) }
+/**
+ * Throws SchemaError when the schema has no JSON Schema form. `side` is what a value has before or after transformations, `owner` is what
+ * the schema belongs to, for messages.
+ */
+export function compileSchema(schema: AnySchema, side: 'input' | 'output' = 'input', owner?: string): CompiledSchema {
+  if (!isStandard(schema)) return { json: schema, check: makeJsonCheck(schema) }
+  try {
+    return { json: makeJsonSchema(schema, side), check: makeStandardCheck(schema) }
+  } catch (cause) {
+    if (owner === undefined || !(cause instanceof SchemaError)) throw cause
+    throw new SchemaError(`${owner}: ${cause.message}`, { cause: cause.cause })
+  }
 }
 
 /** The JSON Schema of a schema of any kind. Throws SchemaError when there is none. */

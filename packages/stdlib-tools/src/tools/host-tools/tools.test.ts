@@ -100,6 +100,9 @@ describe('schemas', () => {
   test('a schema without a JSON Schema form is refused where it is given', () => {
     expect(() => compileSchema(z.object({ d: z.date() }))).toThrow('schema cannot be written as JSON Schema')
     expect(() => compileSchema(z.object({ n: z.bigint() }))).toThrow('write z.int(), or the JSON Schema {type: "integer"}')
+    expect(() => defineTool({ name: 'a.b', input: z.object({ n: z.bigint() }), execute: () => 1 })).toThrow(
+      "input of tool 'a.b': schema cannot be written as JSON Schema: BigInt",
+    )
   })
 })
 
