@@ -17,8 +17,8 @@ import { suggestNear } from '../strict/suggest.js'
 import { closest } from '../suggest.js'
 import { checkToolArguments, exampleCall } from './arguments.js'
 import { showType, type ToolType, type ToolTypes } from './declaration.js'
-import { checkGrantCall, TOOL_USE, WITH_GRANTS } from './grants.js'
-import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere, MCP_CALL } from './names.js'
+import { checkGrantCall } from './grants.js'
+import { BATCH, hasRegistry, HOST_CALL, isBuiltinHere, MCP_CALL, TOOL_USE, WITH_GRANTS } from './names.js'
 
 /** Checks a call that may reach a tool by its name. */
 export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {

@@ -73,7 +73,8 @@ export const TOOL_CATALOG = {
   A008: warning<{ tool: string; key: string; known: readonly string[] }>({
     title: 'grant that limits nothing',
     message: (a) => `the grant of \`${a.key}\` limits nothing: tool \`${a.tool}\` has no argument of that name`,
-    hint: (a) => nearArgument(a.key, a.known) ?? (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
+    hint: (a) =>
+      nearArgument(a.key, a.known) ?? (a.known.length === 0 ? 'it takes no arguments' : `its arguments: ${list(a.known)}`),
     doc: 'A constraint of a grant is compared with the argument of the same name: `max_size` limits the argument `max_size`, `region` fixes the argument `region`. The tool has no such argument, so that every call passes.',
   }),
   A009: warning<{ tool: string; key: string; known: readonly string[] }>({

@@ -9,6 +9,7 @@ import type { CheckContext } from '../context.js'
 import type { Scope } from '../scope.js'
 import { TOOL_CATALOG } from './catalog.js'
 import { listParameters, type ToolType, type ToolTypes } from './declaration.js'
+import { TOOL_USE } from './names.js'
 
 /** Grants by statements and attributes. */
 export function checkGrantedKeys(
@@ -43,10 +44,6 @@ function findProblem(tool: ToolType, key: string): KeyProblem | null {
       return null
   }
 }
-
-/** Functions of `std/grants` whose argument is a grant. */
-export const TOOL_USE = 'tool_use'
-export const WITH_GRANTS = 'with_grants'
 
 /** Grants by functions of `std/grants`: `tool_use("shop.price", {grants: {…}})` and `with_grants({["shop.price"]: {…}}, …)`. */
 export function checkGrantCall({ callee, args: [first, second] }: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {

@@ -7,7 +7,6 @@ import type { Scope } from '../scope.js'
 import { DICT, type Known } from '../type.js'
 import type { ToolType } from './declaration.js'
 import type { FileTools } from './file-tools.js'
-import { TOOL_USE, WITH_GRANTS } from './grants.js'
 
 /** How a function of `std/tools` calls the tool that its first argument names. */
 export const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Map([
@@ -18,6 +17,9 @@ export const BY_NAME: ReadonlyMap<string, 'value' | 'result' | 'other'> = new Ma
 
 export const BATCH = 'tool_batch'
 export const HOST_CALL = 'host_tool_call'
+/** Functions of `std/grants` whose argument is a grant. */
+export const TOOL_USE = 'tool_use'
+export const WITH_GRANTS = 'with_grants'
 export const MCP_CALL = 'mcp_call'
 
 type ImportDecl = Extract<Program['items'][number], { kind: 'ImportDecl' }>

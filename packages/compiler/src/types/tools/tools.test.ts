@@ -235,7 +235,10 @@ describe('constraints of grants that meet no argument', () => {
 
   test.each([
     ['use tool crm.find as Find\ngrant Find max_id 5', ['A008 max_id']],
-    ['use tool crm.find as Find\nfn f() {\n  grant Find max_id 5 region "x"\n  return Find({id: 1})\n}', ['A008 max_id', 'A008 region']],
+    [
+      'use tool crm.find as Find\nfn f() {\n  grant Find max_id 5 region "x"\n  return Find({id: 1})\n}',
+      ['A008 max_id', 'A008 region'],
+    ],
     ['grant crm.find max_id 5 domain "a.test"', ['A008 max_id', 'A009 domain']],
     ['@grant("crm.find", max_id: 5)\nfn f() {\n  return 1\n}', ['A008 max_id']],
     ['use tool crm.find as Find\n@grant("Find", id: 5, max_row: 5)\nfn f() {\n  return 1\n}', ['A008 max_row']],
@@ -266,7 +269,8 @@ describe('constraints of grants that meet no argument', () => {
     const { hint } = diagnose('import { tool_use } from "std/grants"\nprintln(tool_use("crm.find", {grants: {max_id: 5}}))', {
       tools,
       strictness: 'full',
-      imports: () => readInterface(parse(new SourceFile('std', 'pub fn tool_use(id, options = nil) { return 1 }')).program!, () => null),
+      imports: () =>
+        readInterface(parse(new SourceFile('std', 'pub fn tool_use(id, options = nil) { return 1 }')).program!, () => null),
     })[0]!
     expect(hint).toContain('`id` can only be fixed')
   })

@@ -308,10 +308,12 @@ export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnyS
       `tool name ${JSON.stringify(name)} is not usable: give it 1 to 200 characters without blanks and quotes`,
     )
   if (typeof definition.execute !== 'function') throw new DefinitionError(`tool "${name}" has no execute function`)
-  const input = definition.input === undefined ? null : compileSchema(definition.input, 'input', `input of tool '${definition.name}'`)
+  const input =
+    definition.input === undefined ? null : compileSchema(definition.input, 'input', `input of tool '${definition.name}'`)
   if (input !== null && input.json['type'] !== 'object')
     throw new DefinitionError(`the input schema of tool "${name}" must describe an object`)
-  const result = definition.output === undefined ? null : compileSchema(definition.output, 'output', `output of tool '${definition.name}'`)
+  const result =
+    definition.output === undefined ? null : compileSchema(definition.output, 'output', `output of tool '${definition.name}'`)
   const response = definition.response ?? 'direct'
   const sideEffect = definition.sideEffect ?? 'network'
   const reads = sideEffect === 'none' || sideEffect === 'read_only'
