@@ -7,6 +7,7 @@ import { makeDirectOutput, guardStreams } from './output.js'
 import { complain, tellJson } from './printable.js'
 import { parsePlainRun } from './plain-run.js'
 import { runCommand } from './commands/run.js'
+import { closeTelemetry, isTelemetryAsked, openTelemetry } from './telemetry/telemetry.js'
 
 /**
  * Carries the words of the command line out; the exit code is left in the process. `build` tells this build of the command from all
@@ -19,7 +20,9 @@ export async function begin(words: readonly string[], build?: string): Promise<v
 
 /** The exit code of the words of a command line. `print` is where a plain run writes; standard output when absent. */
 export async function runToCode(words: readonly string[], build?: string, print?: (text: string) => void): Promise<number> {
+  const isTold = isTelemetryAsked(process.env)
   try {
+    if (isTold) await openTelemetry()
     const plain = parsePlainRun(words)
     if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: print ?? makeDirectOutput() })
     guardStreams()
@@ -35,6 +38,8 @@ export async function runToCode(words: readonly string[], build?: string, print?
     else if (!wantsJson(words))
       complain(`error: ${cause.message}\n${cause.facts.hint === undefined ? '' : `  = help: ${cause.facts.hint}\n`}`)
     return code
+  } finally {
+    if (isTold) await closeTelemetry()
   }
 }
 

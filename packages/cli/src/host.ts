@@ -26,6 +26,7 @@ import { guardStreams } from './output.js'
 import type { PeopleFlags } from './people/answers.js'
 import type { Memory } from './repl/memory.js'
 import { complain } from './printable.js'
+import { makeTelemetryTracing } from './telemetry/telemetry.js'
 
 export interface CommandHostOptions {
   /** Of compiling, and of what servers of MCP may send. */
@@ -82,6 +83,7 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
   if (mcp !== null && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcp
   if (skills !== null && skills.registry !== null) globalValues['skills'] = skills.registry
   const { memory, world } = options
+  const telemetry = makeTelemetryTracing()
   const providers = (): readonly ProviderSource[] =>
     world?.(skills) ??
     makeCommandProviders({
@@ -103,6 +105,7 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     // What a script of the reference may contain runs here; `check` and editors ask for all findings themselves.
     strictness: 'language',
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
+    ...(telemetry === null || world !== undefined ? {} : { tracing: telemetry }),
     ...authority.runtime,
     ...options.runtime,
     resolve: (path, from) =>

@@ -8,6 +8,7 @@ import { fileAccepted, readGatewayConfig } from '../gateway/config.js'
 import { complain } from '../printable.js'
 import { Stop } from '../stop.js'
 import { makeTracings } from './run-options.js'
+import { makeTelemetryTracing } from '../telemetry/telemetry.js'
 import { readAddress } from './serve.js'
 
 export interface GatewayFlags {
@@ -29,13 +30,15 @@ const SESSIONS = 32
 export async function gatewayCommand(path: string, flags: GatewayFlags): Promise<number> {
   const config = readGatewayConfig(path)
   let pageUrl: string | null = null
+  const tracing =
+    flags.trace === undefined ? makeTelemetryTracing() : makeTracings(`${flags.trace}/`, { isRequired: false, runs: 'many' })
   const gateway = new Gateway(config, {
     cwd: dirname(resolve(path)),
     page: () => pageUrl,
     onWarning: (message) => complain(`bridle: warning: ${message}\n`),
     ...(flags.store === undefined ? {} : { store: fileStore(flags.store) }),
     ...(flags.lockFile === undefined ? {} : { accepted: fileAccepted(flags.lockFile) }),
-    ...(flags.trace === undefined ? {} : { tracing: makeTracings(`${flags.trace}/`, { isRequired: false, runs: 'many' }) }),
+    ...(tracing === null ? {} : { tracing }),
   })
   const stop = new Stop(null)
   const stopped = new Promise<void>((done) => stop.signal.addEventListener('abort', () => done(), { once: true }))

@@ -5,13 +5,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
-import { ToolError, looksLikeKey } from '@bridle/stdlib-tools'
+import { ToolError } from '@bridle/stdlib-tools'
 import { continuedJournal, fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
 import { parseJson, toPlain } from '@bridle/vm'
-import { isSecretVariable, modelFixtures } from '@bridle/stdlib-tools'
+import { modelFixtures } from '@bridle/stdlib-tools'
 import type { Plain } from '@bridle/vm'
 import { CommandError, UsageError, readReason, makeUnreadableError } from '../errors.js'
 import { complain } from '../printable.js'
+import { listSecretValues, withTelemetry } from '../telemetry/telemetry.js'
 
 /** Extensions by name. Throws UsageError. */
 export function readExtensions(names: readonly string[] | undefined): readonly 'grants'[] {
@@ -23,11 +24,7 @@ export function readExtensions(names: readonly string[] | undefined): readonly '
 
 /** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
 export function makeTracing(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
-  const secrets = Object.entries(process.env).flatMap(([name, value]) =>
-    // Secrets that the host lends (--secret) are known by value. Beside them only what looks like a key: a path, an address or a word
-    // that happens to stand in a variable such as KEYBOARD is taken out of no trace.
-    isSecretVariable(name) && value !== undefined && looksLikeKey(value) ? [value] : [],
-  )
+  const secrets = listSecretValues()
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
   const runId = makeUuidv7()
   const file = isFolder ? join(path, `${runId}.jsonl`) : path
@@ -35,7 +32,11 @@ export function makeTracing(path: string, isRequired = false): { readonly tracin
     if (isFolder) complain(`trace: ${runId}\n`)
     return {
       runId,
-      tracing: { sinks: [withComplaints(fileTrace(file), file)], redact: { secrets }, ...(isRequired ? { required: true } : {}) },
+      tracing: withTelemetry({
+        sinks: [withComplaints(fileTrace(file), file)],
+        redact: { secrets },
+        ...(isRequired ? { required: true } : {}),
+      }),
     }
   } catch (cause) {
     throw new CommandError(`cannot write ${file}: ${readReason(cause)}`)

@@ -1,46 +1,39 @@
-// `@bridle/stdlib-tools/otel`: runs as trees of OpenTelemetry spans, while they go on. The host passes its own tracer, so nothing of
-// OpenTelemetry is loaded here: the types below are the part of `@opentelemetry/api` that is used.
+// `@bridle/stdlib-tools/otel`: runs as trees of OpenTelemetry spans, while they go on, and metrics of their calls. The host passes its own
+// tracer and meter, so nothing of OpenTelemetry is loaded here (api.ts).
 //
-//   const sink = otelTrace(trace.getTracer('my-host'), { context: context.active(), setSpan: trace.setSpan })
+//   const sink = otelTrace(trace.getTracer('my-host'), { context: context.active(), setSpan: trace.setSpan, meter: metrics.getMeter('my-host') })
 //   createRuntime({ tracing: () => ({ sinks: [sink] }) })
 //
-//   invoke_script                     the run
+//   invoke_workflow FILE              the run
 //     invoke_agent                    an agent loop
 //       agent_turn N                  one of its turns
-//         chat MODEL                  a call of a model
+//         chat MODEL                  a call of a model (embeddings MODEL)
 //         execute_tool NAME           a call of a tool, or of the world by a builtin (execute_tool http.get)
-//           attempt N                 one try of a tool outside the script
+//           attempt N                 one try of a tool outside the script; tools/call NAME where that is a tool of an MCP server
+//     tools/call NAME                 a request of an MCP server: its method, and the tool or prompt
 //     task NAME                       a task, below the work that started it
 //
-// Names and attributes follow the semantic conventions for generative AI. A sink is for one run at a time: make one in `tracing`.
+// Names and attributes follow the semantic conventions (conventions.ts, metrics.ts). A sink is for one run at a time: make one in `tracing`.
 
 import type { SpanMark } from '@bridle/vm'
+import type { CallFacts } from '../host/trace/call-facts.js'
 import type { TraceEvent } from '../host/trace/event.js'
 import type { TraceSink } from '../host/trace/recorder.js'
+import { ERROR, INTERNAL } from './api.js'
+import type { Attributes, OtelMeter, OtelSpan, OtelTracer } from './api.js'
+import { describeLateCall, describeMark, describeOutcome } from './conventions.js'
+import type { Begin, SpanStart } from './conventions.js'
+import { Metrics } from './metrics.js'
 
-type AttributeValue = string | number | boolean
-
-export interface OtelSpan {
-  setAttribute(name: string, value: AttributeValue): unknown
-  setStatus(status: { readonly code: number; readonly message?: string }): unknown
-  end(endTime?: number): void
-  /** Needed for `propagate` only. */
-  spanContext?(): { readonly traceId: string; readonly spanId: string; readonly traceFlags: number }
-}
-
-export interface OtelTracer<Context = unknown> {
-  startSpan(
-    name: string,
-    options?: { readonly startTime?: number; readonly attributes?: { readonly [name: string]: AttributeValue } },
-    context?: Context,
-  ): OtelSpan
-}
+export type { OtelHistogram, OtelMeter, OtelSpan, OtelTracer } from './api.js'
 
 export interface OtelOptions<Context = unknown> {
   /** The context in which the run's span begins. */
   readonly context?: Context
   /** `trace.setSpan` of `@opentelemetry/api`; without it spans have no parents. */
   readonly setSpan?: (context: Context, span: never) => Context
+  /** Where durations and tokens are counted; nowhere when absent. */
+  readonly meter?: OtelMeter
   /**
    * Whom the context is sent to, as W3C Trace Context: `http`, the header `traceparent` of requests; `mcp`, the key of that name in `_meta`
    * of what servers are asked. Nobody by default: it tells others that requests belong together.
@@ -48,20 +41,20 @@ export interface OtelOptions<Context = unknown> {
   readonly propagate?: readonly ('http' | 'mcp')[]
 }
 
-/** SpanStatusCode of OpenTelemetry. */
-const OK = 1
-const ERROR = 2
-
-type Begin = Extract<SpanMark, { at: 'begin' }>
-
 /** Work that is under way. */
 interface Open {
   readonly span: OtelSpan
   readonly work: SpanMark['work']
   readonly id: string | null
   readonly startMs: number
-  /** Whether its status is set. */
+  readonly attributes: Attributes
+  /** Whether it is known how it ended. */
   settled: boolean
+}
+
+interface Session {
+  readonly attributes: Attributes
+  readonly startMs: number
 }
 
 export function otelTrace<Context = unknown>(tracer: OtelTracer<Context>, options: OtelOptions<Context> = {}): TraceSink {
@@ -71,13 +64,17 @@ export function otelTrace<Context = unknown>(tracer: OtelTracer<Context>, option
 class OtelSink<Context> implements TraceSink {
   private readonly tracer: OtelTracer<Context>
   private readonly options: OtelOptions<Context>
+  private readonly metrics: Metrics | null
   private run: OtelSpan | null = null
   /** By task, outermost first; a task's own span is the first of its stack. */
   private readonly stacks = new Map<number, Open[]>()
+  /** Connections to MCP servers, by their names. */
+  private readonly sessions = new Map<string, Session>()
 
   constructor(tracer: OtelTracer<Context>, options: OtelOptions<Context>) {
     this.tracer = tracer
     this.options = options
+    this.metrics = options.meter === undefined ? null : new Metrics(options.meter)
   }
 
   mark(mark: SpanMark): void {
@@ -85,27 +82,23 @@ class OtelSink<Context> implements TraceSink {
     else this.end(mark)
   }
 
-  append(event: TraceEvent): void {
+  append(event: TraceEvent, facts?: CallFacts): void {
     const endMs = Date.parse(event.timestamp)
     switch (event.kind) {
-      case 'run_start': {
-        const attributes = {
-          'bridle.run.id': event.run_id ?? '',
-          'bridle.script': String(event.details?.['file'] ?? ''),
-          'bridle.doc_hash': event.doc_hash,
-        }
-        this.run = this.tracer.startSpan('invoke_script', { startTime: endMs, attributes }, this.options.context)
+      case 'run_start':
+        this.startRun(event, endMs)
         return
-      }
       case 'tool_call':
-        this.finishCall(event, endMs)
+        this.finishCall(event, endMs, facts ?? { model: null, isToolError: false })
         return
       case 'error':
+        this.run?.setAttribute('error.type', 'execution_failed')
         this.run?.setStatus({ code: ERROR, message: event.message ?? '' })
         return
       case 'run_end':
         for (const stack of this.stacks.values()) this.cut(stack, 0, endMs)
         this.stacks.clear()
+        for (const server of this.sessions.keys()) this.endSession(server, endMs)
         this.run?.end(endMs)
         this.run = null
     }
@@ -117,7 +110,21 @@ class OtelSink<Context> implements TraceSink {
     const context = span?.spanContext?.()
     if (context === undefined) return null
     const flags = (context.traceFlags & 0xff).toString(16).padStart(2, '0')
-    return { traceparent: `00-${context.traceId}-${context.spanId}-${flags}` }
+    const state = context.traceState?.serialize() ?? ''
+    return { traceparent: `00-${context.traceId}-${context.spanId}-${flags}`, ...(state === '' ? {} : { tracestate: state }) }
+  }
+
+  private startRun(event: TraceEvent, startTime: number): void {
+    const path = String(event.details?.['file'] ?? '')
+    const file = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_workflow',
+      ...(file === '' ? {} : { 'gen_ai.workflow.name': file, 'bridle.script': path }),
+      'bridle.run.id': event.run_id ?? '',
+      'bridle.doc_hash': event.doc_hash,
+    }
+    const name = file === '' ? 'invoke_workflow' : `invoke_workflow ${file}`
+    this.run = this.tracer.startSpan(name, { startTime, kind: INTERNAL, attributes }, this.options.context)
   }
 
   private begin(mark: Begin): void {
@@ -126,12 +133,34 @@ class OtelSink<Context> implements TraceSink {
     // A turn ends where the next one begins.
     if (work === 'agent_turn') this.closeTurn(stack, ms)
     const above = work === 'task' ? this.getStack(mark.parentTask ?? 0) : stack
+    const start = describeMark(mark)
+    if (work === 'agent_turn') setMissing(above.at(-1), 'gen_ai.conversation.id', start.attributes)
+    const { span, attributes } = this.open(start, ms, above)
+    stack.push({ span, work, id, startMs: ms, attributes, settled: false })
+  }
+
+  /** Below the last of `above`; a call of a model belongs to the conversation of its agent. */
+  private open(
+    { name, kind, attributes }: SpanStart,
+    startTime: number,
+    above: readonly Open[],
+  ): Pick<Open, 'span' | 'attributes'> {
+    const agent = this.findAgent(above)
+    if (agent !== undefined && isModelCall(attributes)) {
+      const conversation = agent.attributes['gen_ai.conversation.id']
+      if (conversation !== undefined) attributes['gen_ai.conversation.id'] ??= conversation
+      for (const key of ['gen_ai.provider.name', 'gen_ai.request.model']) setMissing(agent, key, attributes)
+    }
     const span = this.tracer.startSpan(
-      formatTitle(mark),
-      { startTime: ms, attributes: makeMarkAttributes(mark) },
+      name,
+      { startTime, kind, attributes },
       this.makeSpanContext(above.at(-1)?.span ?? this.run),
     )
-    stack.push({ span, work, id, startMs: ms, settled: false })
+    return { span, attributes }
+  }
+
+  private findAgent(stack: readonly Open[]): Open | undefined {
+    return stack.findLast(({ work }) => work === 'agent_loop')
   }
 
   private end({ work, id, task, ms, failure }: Extract<SpanMark, { at: 'end' }>): void {
@@ -140,38 +169,80 @@ class OtelSink<Context> implements TraceSink {
     // Begun before a restore: its span went with the process that had it.
     if (at < 0) return
     const open = stack[at]!
-    if (!open.settled && failure !== undefined) {
-      open.settled = true
-      open.span.setAttribute('error.type', failure)
-      open.span.setStatus({ code: ERROR })
-    } else if (!open.settled && work === 'tool_call') {
-      open.span.setAttribute('error.type', 'cancelled')
-      open.span.setStatus({ code: ERROR, message: 'the call was given up' })
-    }
+    if (!open.settled && failure !== undefined) fail(open, failure)
+    else if (!open.settled && work === 'tool_call') fail(open, 'cancelled', 'the call was given up')
+    this.countRequest(open, ms)
     this.cut(stack, at, ms)
     if (work === 'task') this.stacks.delete(task)
   }
 
+  private countRequest({ attributes, startMs }: Open, ms: number): void {
+    const method = attributes['mcp.method.name']
+    if (method === undefined) return
+    this.metrics?.countRequest('client', attributes, ms - startMs)
+    const server = String(attributes['bridle.mcp.server'])
+    if (method === 'initialize' && attributes['error.type'] === undefined && !this.sessions.has(server))
+      this.sessions.set(server, { attributes, startMs: ms })
+    else if (method === 'close') this.endSession(server, ms)
+  }
+
+  private endSession(server: string, ms: number): void {
+    const session = this.sessions.get(server)
+    if (session === undefined) return
+    this.sessions.delete(server)
+    this.metrics?.countSession(session.attributes, ms - session.startMs)
+  }
+
   /** What came out of a call: of the one that is open under its id, or of one of which nothing was told before. */
-  private finishCall(event: TraceEvent, endMs: number): void {
+  private finishCall(event: TraceEvent, endMs: number, { model, isToolError }: CallFacts): void {
     const details = event.details ?? {}
-    const open = this.findOpen(String(details['call_id']))
-    const attributes = makeAttributes(event)
-    if (open !== null) {
-      open.settled = true
-      for (const [name, value] of Object.entries(attributes)) open.span.setAttribute(name, value)
-      settle(open.span, event)
-      return
+    const known = this.findOpen(String(details['call_id']))
+    const above = this.findStackAbove(event)
+    const startMs = known?.startMs ?? endMs - (event.latency_ms ?? 0)
+    const start = describeLateCall(event, model)
+    const outcome = describeOutcome(event, model)
+    const open: Open =
+      known ??
+      ({
+        ...this.open({ ...start, attributes: { ...start.attributes, ...outcome } }, startMs, above),
+        work: 'effect',
+        id: null,
+        startMs,
+        settled: true,
+      } satisfies Open)
+    if (known !== null) {
+      known.settled = true
+      for (const [name, value] of Object.entries(outcome)) setAttribute(known, name, value)
     }
-    const above = this.findOpen(String(details['parent'] ?? ''))?.span ?? this.getStack(Number(details['task'] ?? 0)).at(-1)?.span
-    const startTime = endMs - (event.latency_ms ?? 0)
-    const span = this.tracer.startSpan(
-      formatEventTitle(event),
-      { startTime, attributes },
-      this.makeSpanContext(above ?? this.run),
-    )
-    settle(span, event)
-    span.end(endMs)
+    if (details['success'] !== true) {
+      const error = details['error'] as { readonly code: string; readonly message: string }
+      fail(open, error.code, error.message)
+    } else if (isToolError) fail(open, 'tool_error')
+    if (model !== null) this.countModelCall(open, event, endMs)
+    if (known === null) open.span.end(endMs)
+  }
+
+  private countModelCall({ attributes, startMs }: Open, event: TraceEvent, endMs: number): void {
+    // Nobody was asked where a call was refused, or its answer was kept.
+    if (event.details?.['denied'] === true || event.cached === true) return
+    this.metrics?.countModelCall(attributes, endMs - startMs)
+    const agent = this.findAgent(this.findStackAbove(event))
+    if (agent === undefined) return
+    for (const key of ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens']) {
+      const count = attributes[key]
+      if (typeof count === 'number') setAttribute(agent, key, Number(agent.attributes[key] ?? 0) + count)
+    }
+  }
+
+  /** Work around a call, the innermost last. */
+  private findStackAbove({ details }: TraceEvent): readonly Open[] {
+    const stack = this.getStack(Number(details?.['task'] ?? 0))
+    const parent = String(details?.['parent'] ?? '')
+    for (const each of this.stacks.values()) {
+      const at = each.findLastIndex((open) => open.id === parent)
+      if (at >= 0) return each === stack ? stack : each.slice(0, at + 1)
+    }
+    return stack
   }
 
   private makeSpanContext(span: OtelSpan | null): Context | undefined {
@@ -204,69 +275,23 @@ class OtelSink<Context> implements TraceSink {
   }
 }
 
-function settle(span: OtelSpan, { details }: TraceEvent): void {
-  if (details?.['success'] === true) {
-    span.setStatus({ code: OK })
-    return
-  }
-  const error = details?.['error'] as { readonly code: string; readonly message: string }
-  span.setAttribute('error.type', error.code)
-  span.setStatus({ code: ERROR, message: error.message })
+function isModelCall(attributes: Attributes): boolean {
+  const operation = attributes['gen_ai.operation.name']
+  return operation === 'chat' || operation === 'embeddings'
 }
 
-function formatTitle({ work, name }: Begin): string {
-  switch (work) {
-    case 'agent_loop':
-      return 'invoke_agent'
-    case 'task':
-      return `task ${name}`
-    case 'tool_call':
-      return `execute_tool ${name}`
-    case 'effect':
-      return name === 'llm.chat' ? 'chat' : name.startsWith('mcp ') ? name : `execute_tool ${name}`
-    default:
-      return name
-  }
+function setAttribute({ span, attributes }: Open, name: string, value: Attributes[string]): void {
+  attributes[name] = value
+  span.setAttribute(name, value)
 }
 
-function formatEventTitle({ tool_id: tool, details }: TraceEvent): string {
-  if (tool !== 'llm.chat') return `execute_tool ${String(details?.['name'])}`
-  const model = readModel(details)
-  return model === null ? 'chat' : `chat ${model}`
+function setMissing(open: Open | undefined, name: string, from: Attributes): void {
+  const value = from[name]
+  if (open !== undefined && value !== undefined && open.attributes[name] === undefined) setAttribute(open, name, value)
 }
 
-function readModel(details: TraceEvent['details']): string | null {
-  const args = details?.['args']
-  const model = typeof args === 'object' && args !== null && 'model' in args ? args['model'] : null
-  return typeof model === 'string' && model !== '' ? model : null
-}
-
-function makeMarkAttributes({ work, facts = {} }: Begin): { readonly [name: string]: AttributeValue } {
-  const own = Object.fromEntries(Object.entries(facts).map(([name, value]) => [`bridle.${work}.${name}`, value]))
-  return work === 'agent_loop' ? { 'gen_ai.operation.name': 'invoke_agent', ...own } : own
-}
-
-function makeAttributes(event: TraceEvent): { readonly [name: string]: AttributeValue } {
-  const details = event.details ?? {}
-  const model = event.tool_id === 'llm.chat' ? readModel(details) : null
-  const operation =
-    event.tool_id === 'llm.chat'
-      ? { 'gen_ai.operation.name': 'chat', ...(model === null ? {} : { 'gen_ai.request.model': model }) }
-      : { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': event.tool_id ?? '', 'gen_ai.tool.type': 'function' }
-  return {
-    ...operation,
-    'gen_ai.tool.call.id': String(details['call_id']),
-    'bridle.tool.alias': String(details['name']),
-    'bridle.tool.executor': String(details['executor']),
-    'bridle.tool.attempts': Number(details['attempts'] ?? 1),
-    'bridle.tool.cached': event.cached ?? false,
-    'bridle.tool.denied': details['denied'] === true,
-    'bridle.task': Number(details['task'] ?? 0),
-    'bridle.trace.seq': event.seq,
-    'bridle.trace.hash': event.hash,
-    ...(event.tool_version === undefined ? {} : { 'bridle.tool.version': event.tool_version }),
-    ...(event.inputs_hash === undefined ? {} : { 'bridle.inputs_hash': event.inputs_hash }),
-    ...(event.outputs_hash === undefined ? {} : { 'bridle.outputs_hash': event.outputs_hash }),
-    ...(event.policy_hash === undefined ? {} : { 'bridle.policy_hash': event.policy_hash }),
-  }
+function fail(open: Open, code: string, message?: string): void {
+  open.settled = true
+  setAttribute(open, 'error.type', code)
+  open.span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message }) })
 }

@@ -8,13 +8,14 @@ import type { Effect } from '@bridle/vm'
 import type { EffectCall } from '../tools/executors/provider.js'
 import { withPropagation } from '../host/trace/propagate.js'
 import { otelTrace } from './index.js'
-import type { OtelOptions, OtelSpan } from './index.js'
+import type { OtelMeter, OtelOptions, OtelSpan } from './index.js'
 
 interface Recorded extends OtelSpan {
   readonly name: string
   readonly children: Recorded[]
   readonly attributes: Record<string, unknown>
   readonly number: number
+  readonly kind: number
   startMs: number
   endMs: number | null
   status: { readonly code: number; readonly message?: string } | null
@@ -30,10 +31,11 @@ function makeRecorder(): {
   readonly tracer: Parameters<typeof otelTrace<Context>>[0]
 } {
   const all: Recorded[] = []
-  const make = (name: string, startMs: number, attributes: object): Recorded => {
+  const make = (name: string, startMs: number, attributes: object, kind = 0): Recorded => {
     const span: Recorded = {
       name,
       number: all.length,
+      kind,
       children: [],
       attributes: { ...attributes },
       startMs,
@@ -56,8 +58,8 @@ function makeRecorder(): {
   }
   const root = make('root', 0, {})
   const tracer = {
-    startSpan(name: string, given: { startTime?: number; attributes?: object } = {}, context?: Context): Recorded {
-      const span = make(name, given.startTime ?? NaN, given.attributes ?? {})
+    startSpan(name: string, given: { startTime?: number; attributes?: object; kind?: number } = {}, context?: Context): Recorded {
+      const span = make(name, given.startTime ?? NaN, given.attributes ?? {}, given.kind)
       context!.span.children.push(span)
       return span
     },
@@ -71,7 +73,7 @@ function renderTree(span: Recorded, depth = 0): readonly string[] {
   const facts = ['error.type', 'bridle.tool.executor', 'bridle.tool.attempts'].flatMap((key) =>
     attributes[key] === undefined ? [] : [String(attributes[key])],
   )
-  const state = status === null ? '' : status.code === 1 ? ' ok' : ' error'
+  const state = status === null ? '' : ' error'
   const line = `${'  '.repeat(depth)}${span.name}${state}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`
   return [line, ...span.children.flatMap((child) => renderTree(child, depth + 1))]
 }
@@ -112,21 +114,21 @@ tool_call("crypto.sha256", {input: "x"})
   const { lines, all, memory } = await recordSpans(source, { runtime: { tools: [price] } })
   expect(lines).toMatchInlineSnapshot(`
     [
-      "invoke_script",
+      "invoke_workflow script.harn",
       "  invoke_agent",
       "    execute_tool env.get error (policy_violation, builtin, 1)",
       "    agent_turn 1",
       "      execute_tool env.get error (policy_violation, builtin, 1)",
-      "      chat Qwen/Qwen3.5-9B ok (mock, 1)",
-      "      execute_tool look ok (harn, 1)",
-      "        execute_tool price ok (host_bridge, 2)",
+      "      chat Qwen/Qwen3.5-9B (mock, 1)",
+      "      execute_tool look (harn, 1)",
+      "        execute_tool price (host_bridge, 2)",
       "          attempt 1 error (provider_unavailable)",
       "          attempt 2",
       "      execute_tool missing error (policy_violation, harn, 0)",
       "    agent_turn 2",
       "      execute_tool env.get error (policy_violation, builtin, 1)",
-      "      chat Qwen/Qwen3.5-9B ok (mock, 1)",
-      "  execute_tool crypto.sha256 ok (builtin, 1)",
+      "      chat Qwen/Qwen3.5-9B (mock, 1)",
+      "  execute_tool crypto.sha256 (builtin, 1)",
     ]
   `)
   const look = all.find(({ name }) => name === 'execute_tool price')!
@@ -151,14 +153,14 @@ try { await(failing) } catch (e) { nil }
   const { lines } = await recordSpans(source)
   expect(lines).toMatchInlineSnapshot(`
     [
-      "invoke_script",
-      "  execute_tool fan ok (harn, 1)",
+      "invoke_workflow script.harn",
+      "  execute_tool fan (harn, 1)",
       "    task parallel each",
-      "      execute_tool crypto.sha256 ok (builtin, 1)",
+      "      execute_tool crypto.sha256 (builtin, 1)",
       "    task parallel each",
-      "      execute_tool crypto.sha256 ok (builtin, 1)",
+      "      execute_tool crypto.sha256 (builtin, 1)",
       "  task spawn",
-      "    execute_tool crypto.md5 ok (builtin, 1)",
+      "    execute_tool crypto.md5 (builtin, 1)",
       "  task spawn error (execution_failed)",
     ]
   `)
@@ -180,7 +182,7 @@ cancel(task)
   })
   expect(lines).toMatchInlineSnapshot(`
     [
-      "invoke_script",
+      "invoke_workflow script.harn",
       "  execute_tool never error (timeout, host_bridge, 1)",
       "    attempt 1 error (timeout)",
       "  execute_tool crypto.md5 error (invalid_args, builtin, 0)",
@@ -247,4 +249,109 @@ try { await(task) } catch (e) { nil }
   const { all } = await recordSpans(source, { runtime: { tools: [login] } })
   expect(all.some(({ status }) => status?.message?.includes('[redacted]') === true)).toBe(true)
   expect(JSON.stringify(all.map(({ name, attributes, status }) => [name, attributes, status]))).not.toContain('hunter2')
+})
+
+/** A service that answers, or fails with `category`. */
+function makeModels(category: string | null): Provider {
+  return {
+    kinds: ['llm.call'],
+    perform: () =>
+      category === null
+        ? {
+            ok: true,
+            value: {
+              ...{ text: 'It costs 40. ##DONE##', tool_calls: [], model: 'gpt-5-2026', stop_reason: 'stop', thinking: null },
+              ...{ input_tokens: 12, output_tokens: 5, cache_read_tokens: 8, cache_write_tokens: 0, service_state: [] },
+            },
+          }
+        : { ok: false, error: { kind: 'categorized', category, message: 'the service said no' } },
+  }
+}
+
+interface Measured {
+  readonly name: string
+  readonly value: number
+  readonly attributes: object
+}
+
+function makeMeter(): { readonly measured: Measured[]; readonly meter: OtelMeter } {
+  const measured: Measured[] = []
+  const createHistogram: OtelMeter['createHistogram'] = (name) => ({
+    record: (value, attributes = {}) => void measured.push({ name, value, attributes }),
+  })
+  return { measured, meter: { createHistogram } }
+}
+
+const ASK = 'let out = llm_call("What is it?", nil, {provider: "openai", model: "gpt-5", max_tokens: 50})'
+
+test('a call of a model: kind, provider, models, usage and finish reason, as the conventions name them, and its metrics', async () => {
+  const { measured, meter } = makeMeter()
+  const runtime: RuntimeOptions = { providers: [makeModels(null)], grants: ['*'] }
+  const { all } = await recordSpans(ASK, { runtime, otel: { meter } })
+  const chat = all.find(({ name }) => name === 'chat gpt-5')!
+  const shared = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': 'gpt-5',
+    'gen_ai.response.model': 'gpt-5-2026',
+    'server.address': 'api.openai.com',
+    'server.port': 443,
+  }
+  expect(chat).toMatchObject({
+    kind: 2,
+    status: null,
+    attributes: {
+      ...shared,
+      'gen_ai.request.max_tokens': 50,
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 12,
+      'gen_ai.usage.output_tokens': 5,
+      'gen_ai.usage.cache_read.input_tokens': 8,
+    },
+  })
+  expect(measured).toEqual([
+    { name: 'gen_ai.client.operation.duration', value: expect.any(Number) as number, attributes: shared },
+    { name: 'gen_ai.client.token.usage', value: 12, attributes: { ...shared, 'gen_ai.token.type': 'input' } },
+    { name: 'gen_ai.client.token.usage', value: 5, attributes: { ...shared, 'gen_ai.token.type': 'output' } },
+  ])
+})
+
+test('a call that failed says so, in its span and its metrics', async () => {
+  const { measured, meter } = makeMeter()
+  const runtime: RuntimeOptions = { providers: [makeModels('context_window')], grants: ['*'] }
+  const { all } = await recordSpans(`try { ${ASK} } catch (e) { nil }`, { runtime, otel: { meter } })
+  const chat = all.find(({ name }) => name === 'chat gpt-5')!
+  expect(chat.status).toEqual({ code: 2, message: 'the service said no' })
+  expect(chat.attributes['error.type']).toBe(measured[0]!.attributes['error.type' as never])
+  expect(measured.map(({ name }) => name)).toEqual(['gen_ai.client.operation.duration'])
+})
+
+test('an agent: its conversation, model and tokens; and its error when it fails', async () => {
+  const source = (session: string): string =>
+    `agent_loop("What is it?", nil, {provider: "openai", model: "gpt-5", max_iterations: 1, llm_retries: 0${session}})`
+  const works: RuntimeOptions = { providers: [makeModels(null)], grants: ['*'] }
+  const { all } = await recordSpans(source(', session_id: "s1"'), { runtime: works })
+  const agent = all.find(({ name }) => name === 'invoke_agent')!
+  expect(agent).toMatchObject({
+    kind: 0,
+    status: null,
+    attributes: {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-5',
+      'gen_ai.conversation.id': 's1',
+      'gen_ai.usage.input_tokens': 12,
+    },
+  })
+  expect(all.find(({ name }) => name === 'chat gpt-5')!.attributes['gen_ai.conversation.id']).toBe('s1')
+  const { all: unnamed } = await recordSpans(source(''), { runtime: works })
+  const conversations = unnamed.flatMap(({ attributes }) => attributes['gen_ai.conversation.id'] ?? [])
+  expect(conversations.length).toBe(3)
+  expect(new Set(conversations).size).toBe(1)
+  const fails: RuntimeOptions = { providers: [makeModels('auth')], grants: ['*'] }
+  const { all: failed } = await recordSpans(`try { ${source('')} } catch (e) { nil }`, { runtime: fails })
+  expect(failed.find(({ name }) => name === 'invoke_agent')).toMatchObject({
+    status: { code: 2 },
+    attributes: { 'error.type': 'auth' },
+  })
 })

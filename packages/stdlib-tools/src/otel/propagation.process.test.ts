@@ -96,7 +96,7 @@ return [
 }
 
 test.each(['stdio', 'http'])('a server over %s hears for which span each request is made', async (server) => {
-  expect(await listArrived(server, ['mcp'])).toEqual(['mcp tools/list', `execute_tool mcp.${server}.tell`, 'attempt 1'])
+  expect(await listArrived(server, ['mcp'])).toEqual(['tools/list', 'tools/call tell', 'tools/call tell'])
 })
 
 test.each(['stdio', 'http'])('and nothing over %s where the host does not say so', async (server) => {

@@ -12,6 +12,7 @@ import { traceSummary } from './trace.js'
 import { loopState } from './loop-state.js'
 import { decodeServers } from './servers.js'
 import { llmState } from '../models/state.js'
+import { toFailure } from '../models/attempt.js'
 import { withJudgedNames } from './loop-names.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 import { closeScopes, openScopes } from '../../tools/policy/policy.js'
@@ -28,6 +29,8 @@ interface ScopeState extends FrameState {
   opened: ScopeKind[]
   registry: Value
   session: string | null
+  /** Category of the error that ended the loop. */
+  failure: string | null
 }
 
 /** Holds what the loop installs: policies, the bound registry, the current session. */
@@ -52,6 +55,7 @@ const scopeFrame = frame<ScopeState>({
       name: 'agent_loop',
       task: ctx.machine.taskNumber,
       ms: ctx.now,
+      facts: describeAgent(state.options),
     })
     const tools = state.options.get('tools')
     if (tools instanceof HarnDict && isRegistry(tools)) ctx.state(boundRegistry).registry = tools
@@ -60,14 +64,30 @@ const scopeFrame = frame<ScopeState>({
       ? ctx.call(ctx.builtinValue('__agent_loop_body'), [prompt, system, options])
       : ctx.call(ctx.builtinValue('__agent_loop_turns'), [prompt, system, options, servers])
   },
+  onFault: (ctx, state, fault) => {
+    state.failure = toFailure(fault).category
+    return ctx.fail(fault)
+  },
   onLeave: (ctx, state) => {
     if (state.stage !== 'body') return
-    ctx.machine.spans?.({ at: 'end', work: 'agent_loop', id: null, task: ctx.machine.taskNumber, ms: ctx.now })
+    const failure = typeof state.failure === 'string' ? { failure: state.failure } : {}
+    ctx.machine.spans?.({ at: 'end', work: 'agent_loop', id: null, task: ctx.machine.taskNumber, ms: ctx.now, ...failure })
     closeScopes(ctx, state.opened)
     ctx.state(boundRegistry).registry = state.registry
     setCurrentSession(ctx, state.session)
   },
 })
+
+/** What traces say of a loop when it begins. */
+function describeAgent(options: HarnDict): { readonly [name: string]: string } {
+  const keys = ['provider', 'model', 'session_id'] as const
+  return Object.fromEntries(
+    keys.flatMap((key): readonly (readonly [string, string])[] => {
+      const value = options.get(key)
+      return typeof value === 'string' && value !== '' ? [[key === 'session_id' ? 'session' : key, value]] : []
+    }),
+  )
+}
 
 function openScope(ctx: Context, args: readonly Value[], servers: ScopeState['servers']): Result {
   const [prompt, system, options] = args
@@ -80,6 +100,7 @@ function openScope(ctx: Context, args: readonly Value[], servers: ScopeState['se
     opened: [],
     registry: null,
     session: null,
+    failure: null,
   } satisfies ScopeState)
 }
 

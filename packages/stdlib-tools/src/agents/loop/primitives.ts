@@ -173,11 +173,16 @@ const sessionPrimitives: readonly BuiltinDef[] = [
   definePrimitive('__has_inbox() -> bool', 'Whether a person may send messages to loops while they work.', (ctx) =>
     ctx.machine.hostData(HAS_INBOX),
   ),
-  definePrimitive('__begin_turn_span(iteration: int) -> nil', 'Tells traces that a turn begins.', (ctx, iteration) => {
-    const name = `agent_turn ${Number(iteration) + 1}`
-    ctx.machine.spans?.({ at: 'begin', work: 'agent_turn', id: null, name, task: ctx.machine.taskNumber, ms: ctx.now })
-    return null
-  }),
+  definePrimitive(
+    '__begin_turn_span(iteration: int, session_id: string) -> nil',
+    'Tells traces that a turn of a session begins.',
+    (ctx, iteration, session) => {
+      const name = `agent_turn ${Number(iteration) + 1}`
+      const facts = { session: session as string }
+      ctx.machine.spans?.({ at: 'begin', work: 'agent_turn', id: null, name, task: ctx.machine.taskNumber, ms: ctx.now, facts })
+      return null
+    },
+  ),
   definePrimitive('__agent_totals() -> dict', 'Tokens of all model calls of the run: {input_tokens, output_tokens}.', (ctx) => {
     const { inputTokens, outputTokens } = traceTotals(ctx.state(llmState))
     return HarnDict.of({ input_tokens: inputTokens, output_tokens: outputTokens })

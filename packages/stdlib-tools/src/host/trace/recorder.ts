@@ -6,12 +6,15 @@ import type { Effect, MachineOptions, NestedCall, Plain, SpanMark, TraceRecord }
 import { plainToJson } from '../journal-codec.js'
 import { GENESIS, TRACE_FORMAT, stringifyCanonical, hashEvent, hashSha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
+import { readCallFacts } from './call-facts.js'
+import type { CallFacts } from './call-facts.js'
 import { REDACTED, Redactor, looksLikeKey } from './redact.js'
 import type { RedactOptions } from './redact.js'
 
 /** Where the events of one run go. */
 export interface TraceSink {
-  append(event: TraceEvent): void
+  /** `facts` is there for an event `tool_call`; nothing of it is in the chain. */
+  append(event: TraceEvent, facts?: CallFacts): void
   /** Keeps a text that is too large for an event; called once for each hash, before the event that names it. */
   blob?(hash: string, text: string): void
   /** The last event of a trace that goes on, as a run does that is resumed; null for a new one. */
@@ -90,8 +93,18 @@ export class TraceRecorder {
   }
 
   private mark(mark: SpanMark): void {
-    const shown = mark.at === 'begin' ? { ...mark, name: this.redactor.text(mark.name) } : mark
+    const shown = mark.at === 'begin' ? this.cleanMark(mark) : mark
     this.each((sink) => sink.mark?.(shown))
+  }
+
+  private cleanMark(mark: Extract<SpanMark, { at: 'begin' }>): SpanMark {
+    const name = this.redactor.text(mark.name)
+    if (mark.facts === undefined) return { ...mark, name }
+    const facts = Object.entries(mark.facts).map(([key, fact]) => [
+      key,
+      typeof fact === 'string' ? this.redactor.text(fact) : fact,
+    ])
+    return { ...mark, name, facts: Object.fromEntries(facts) as typeof mark.facts }
   }
 
   /** Headers for the effect of that number; null when no sink gives any. */
@@ -156,7 +169,7 @@ export class TraceRecorder {
     fields.latency_ms = !outcome.ok && outcome.denied ? 0 : Math.max(0, record.endedMs - record.startedMs)
     fields.cached = record.cached ?? false
     fields.details = details
-    this.append('tool_call', fields)
+    this.append('tool_call', fields, readCallFacts(record))
   }
 
   /** Ends the trace. `message` is the error that ended the run, if one did. */
@@ -216,7 +229,7 @@ export class TraceRecorder {
     return this.timestamp.text
   }
 
-  private append(kind: TraceEvent['kind'], fields: Partial<TraceEvent>): void {
+  private append(kind: TraceEvent['kind'], fields: Partial<TraceEvent>, facts?: CallFacts): void {
     this.seq++
     const event: { -readonly [Key in keyof TraceEvent]: TraceEvent[Key] } = {
       seq: this.seq,
@@ -230,7 +243,7 @@ export class TraceRecorder {
     event.hash = hashEvent(event, this.texts)
     this.texts.clear()
     this.previous = event.hash
-    this.each((sink) => sink.append(event))
+    this.each((sink) => (facts === undefined ? sink.append(event) : sink.append(event, facts)))
     this.listener?.(event)
   }
 

@@ -8,7 +8,8 @@ import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { EFFECTS, effectProblem } from '../../library/effects/index.js'
 import type { SideEffect } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
-import { toCall, findEffectFault, findGrantLimit, makeEffectSpan, opensStream, withEffectPins } from './grants.js'
+import { toCall, findEffectFault, findGrantLimit, opensStream, withEffectPins } from './grants.js'
+import { makeEffectSpan } from './effect-spans.js'
 import type { SecurityLevel } from './level-order.js'
 
 /** What a host allows its run, outermost first; every scope must allow a call. */

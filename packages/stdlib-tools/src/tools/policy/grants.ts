@@ -12,7 +12,7 @@
 
 import { popScope, pushScope, listScopes } from '../../library/task-scopes.js'
 import { isGuarded } from './grant-ceiling.js'
-import type { EffectAsCall, EffectSpan, PlainRecord } from '@bridle/vm/families'
+import type { EffectAsCall, PlainRecord } from '@bridle/vm/families'
 import type { GrantCeiling } from './grant-ceiling.js'
 import { CONSTRAINT_RULES, GRANT_CEILING } from './grant-ceiling.js'
 import {
@@ -359,21 +359,6 @@ export function findGrantLimit(ctx: Context, tool: string, key: string): number 
 }
 
 // ----------------------------------------------------------------------------------------------------- effects of builtins
-
-/** An effect as a piece of work; `isCovered` where a standard tool around it says it all. */
-export function makeEffectSpan(effect: Effect, isCovered: boolean): EffectSpan | null {
-  const { kind, args } = effect
-  if (kind === 'tool.call') {
-    const attempt = Number(args.attempt ?? 1)
-    return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args.executor) } }
-  }
-  if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
-  if (opensStream(effect)) return null
-  const call = isCovered ? null : toCall(effect)
-  if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
-  if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args.method)}`, facts: {} }
-  return null
-}
 
 /** The tool call that an effect amounts to, as traces show it; null for what is no call of the world, or is one already. */
 export function toCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {

@@ -1,0 +1,200 @@
+// The command tells a collector of its runs, as the standard variables of OpenTelemetry say.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { bundledCommand } from '../../../scripts/bundled-command.js'
+import { startCollector } from './otlp-collector.js'
+import type { Received } from './otlp-collector.js'
+
+const SERVER = `
+const send = (m) => console.log(JSON.stringify({ jsonrpc: '2.0', ...m }));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'demo', version: '1' } } });
+  else if (method === 'tools/list') send({ id, result: { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] } });
+  else if (method === 'tools/call') send({ id, result: { content: [{ type: 'text', text: params._meta?.traceparent ?? 'none' }], isError: params.arguments.fail === true } });
+  else if (id !== undefined) send({ id, error: { code: -32601, message: 'no' } });
+});`
+
+const SCRIPT = `
+let answer = llm_call("Greet me", nil, {provider: "openai", model: "gpt-4.1"}).text
+let demo = mcp_ensure_active("demo")
+let parent = mcp_call(demo, "tell", {})
+let failed = try { mcp_call(demo, "tell", {fail: true}) } catch (e) { nil }
+println(answer)
+println(parent)
+`
+
+let command: { readonly path: string; readonly folder: string }
+let service: Server
+let collector: Awaited<ReturnType<typeof startCollector>>
+const heard: (string | undefined)[] = []
+const folder = mkdtempSync(join(tmpdir(), 'bridle-otel-'))
+
+beforeAll(async () => {
+  command = await bundledCommand()
+  service = createServer((request, response) => {
+    heard.push(request.headers['traceparent'] as string | undefined)
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const message = { role: 'assistant', content: 'Hello' }
+    const usage = { prompt_tokens: 9, completion_tokens: 2 }
+    request
+      .resume()
+      .on('end', () =>
+        response.end(
+          JSON.stringify({ id: 'c1', model: 'gpt-4.1-2026', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+        ),
+      )
+  })
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  writeFileSync(join(folder, 'server.cjs'), SERVER)
+  writeFileSync(join(folder, 'main.harn'), SCRIPT)
+  const server = { command: JSON.stringify(process.execPath), args: JSON.stringify([join(folder, 'server.cjs')]) }
+  writeFileSync(
+    join(folder, 'harn.toml'),
+    `[[mcp]]\nname = "demo"\nlazy = true\ncommand = ${server.command}\nargs = ${server.args}\n`,
+  )
+})
+afterAll(() => {
+  service.close()
+  service.closeAllConnections()
+  rmSync(folder, { recursive: true, force: true })
+  rmSync(command.folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  heard.length = 0
+  collector = await startCollector()
+})
+afterEach(() => collector.close())
+
+function run(
+  variables: Readonly<Record<string, string>>,
+  script = 'main.harn',
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('OTEL_') && !/^TRACE/.test(name))
+  const address = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`
+  const env = { ...Object.fromEntries(own), OPENAI_API_KEY: 'k', OPENAI_BASE_URL: address, ...variables }
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [command.path, 'run', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (piece: Buffer) => (stdout += piece.toString()))
+    child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+const find = ({ spans }: Received, name: string) => spans.find((span) => span.name === name)!
+
+test('spans and metrics over OTLP/protobuf, below the span that the command was started in', async () => {
+  const { received, url } = collector
+  const { code, stdout, stderr } = await run({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-team=tea',
+    OTEL_SERVICE_NAME: 'shop',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    TRACEPARENT: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`,
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(received.requests.map(({ path }) => path).toSorted()).toEqual(['/v1/metrics', '/v1/traces'])
+  for (const { headers } of received.requests)
+    expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', 'x-team': 'tea' })
+  for (const resource of received.resources)
+    expect(resource).toMatchObject({ 'service.name': 'shop', 'deployment.environment.name': 'test' })
+  const root = find(received, 'invoke_workflow main.harn')
+  expect(root).toMatchObject({ traceId: 'ab'.repeat(16), parentSpanId: 'cd'.repeat(8), kind: 1 })
+  const chat = find(received, 'chat gpt-4.1')
+  expect(chat).toMatchObject({
+    parentSpanId: root.spanId,
+    kind: 3,
+    status: { code: 0 },
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-4.1',
+      'gen_ai.response.model': 'gpt-4.1-2026',
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 9,
+      'gen_ai.usage.output_tokens': 2,
+    },
+  })
+  const call = find(received, 'tools/call tell')
+  expect(call).toMatchObject({
+    kind: 3,
+    attributes: { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'tell', 'gen_ai.operation.name': 'execute_tool' },
+  })
+  expect(stdout).toBe(`Hello\n00-${'ab'.repeat(16)}-${call.spanId}-01\n`)
+  expect(received.spans.filter(({ name }) => name === 'tools/call tell')[1]).toMatchObject({
+    status: { code: 2 },
+    attributes: { 'error.type': 'tool_error' },
+  })
+  const metrics = new Map(received.metrics.map((metric) => [metric.name, metric]))
+  expect([...metrics.keys()].toSorted()).toEqual([
+    'gen_ai.client.operation.duration',
+    'gen_ai.client.token.usage',
+    'mcp.client.operation.duration',
+    'mcp.client.session.duration',
+  ])
+  const duration = metrics.get('gen_ai.client.operation.duration')!
+  expect(duration).toMatchObject({ unit: 's', points: [{ count: 1 }] })
+  expect(duration.points[0]!.bounds).toEqual(Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power))
+  const tokens = metrics.get('gen_ai.client.token.usage')!
+  expect(tokens.unit).toBe('{token}')
+  expect(tokens.points.map(({ attributes, sum }) => [attributes['gen_ai.token.type'], sum])).toEqual([
+    ['input', 9],
+    ['output', 2],
+  ])
+  const calls = metrics
+    .get('mcp.client.operation.duration')!
+    .points.filter(({ attributes }) => attributes['mcp.method.name'] === 'tools/call')
+  expect(calls.map(({ attributes }) => attributes['error.type'] ?? null)).toEqual([null, 'tool_error'])
+})
+
+test('JSON where the protocol says so, compressed where that is asked for', async () => {
+  const { received, url } = collector
+  const more = { OTEL_METRICS_EXPORTER: 'none', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }
+  await run({ ...more, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' })
+  expect(received.requests).toMatchObject([
+    { path: '/v1/traces', headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+  ])
+  expect(find(received, 'chat gpt-4.1').kind).toBe(3)
+})
+
+test.each([
+  ['OTEL_SDK_DISABLED', 'true'],
+  ['OTEL_TRACES_EXPORTER', 'none'],
+  ['OTEL_TRACES_SAMPLER', 'always_off'],
+])('%s=%s sends no spans', async (name, value) => {
+  const { code } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRICS_EXPORTER: 'none', [name]: value })
+  expect(code).toBe(0)
+  expect(collector.received.requests).toEqual([])
+})
+
+test('OTEL_PROPAGATORS=none keeps the context back', async () => {
+  const { stdout } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_PROPAGATORS: 'none' })
+  expect(stdout).toBe('Hello\nnone\n')
+})
+
+test('a collector that is not there is a warning, and changes nothing of the run', async () => {
+  const { code, stdout, stderr } = await run({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '50',
+  })
+  expect({ code, stdout: stdout.split('\n')[0] }).toEqual({ code: 0, stdout: 'Hello' })
+  expect(stderr.match(/^warning: OpenTelemetry: /gm)).toHaveLength(1)
+})
+
+test('a run that fails, and what it failed of', async () => {
+  writeFileSync(join(folder, 'fails.harn'), 'throw "no tea"\n')
+  const { code } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, 'fails.harn')
+  expect(code).toBe(1)
+  const root = find(collector.received, 'invoke_workflow fails.harn')
+  expect(root.status.code).toBe(2)
+  expect(root.status.message).toContain('no tea')
+})
