@@ -5,11 +5,11 @@ import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, re
 import { dirname } from 'node:path'
 import { decodeEntry, decodeJournal, encodeEntry } from '../host/journal.js'
 import type { Journal, JournalEntry } from '../host/journal.js'
-import { ANEW, appendAll, makeFolders } from './whole-file.js'
+import { appendAll, makeFolders, openAnew } from './whole-file.js'
 
 export function fileJournal(path: string, options: { readonly sync?: boolean } = {}): Journal {
   makeFolders(dirname(path))
-  return makeAppending(openSync(path, ANEW), options)
+  return makeAppending(openAnew(path), options)
 }
 
 /**

@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TraceEvent } from '../host/trace/event.js'
 import type { TraceSink } from '../host/trace/recorder.js'
-import { ANEW, appendAll, makeFolders, writeWholeFile } from './whole-file.js'
+import { appendAll, makeFolders, openAnew, writeWholeFile } from './whole-file.js'
 
 export class TraceFormatError extends Error {
   override readonly name = 'TraceFormatError'
@@ -17,7 +17,7 @@ export function fileTrace(path: string): TraceSink {
   let open: number | null = null
   return {
     append(event) {
-      open ??= openSync(path, event.seq > 1 ? 'a' : ANEW)
+      open ??= event.seq > 1 ? openSync(path, 'a') : openAnew(path)
       appendAll(open, Buffer.from(`${JSON.stringify(event)}\n`))
     },
     blob(hash, text) {

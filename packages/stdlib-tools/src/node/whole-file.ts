@@ -134,8 +134,18 @@ export function appendAll(fd: number, data: Uint8Array): void {
   }
 }
 
-/** Flags of a file that begins anew and is appended to. */
-export const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND
+/** Opens a file that begins anew and is appended to. Not with O_TRUNC beside O_APPEND, which Deno refuses. */
+export function openAnew(path: string): number {
+  const fd = openSync(path, 'a')
+  try {
+    // A device has no length; what opened with O_TRUNC was left alone as well.
+    if (fstatSync(fd).isFile()) ftruncateSync(fd, 0)
+    return fd
+  } catch (cause) {
+    closeSync(fd)
+    throw cause
+  }
+}
 
 /** With parents. Not Node's own `recursive`, which never returns where a parent can neither be made nor found (`/proc/x`). */
 export function makeFolders(path: string, mode = 0o777): void {

@@ -564,10 +564,10 @@ test('spans for OpenTelemetry: children within the call around them, at the time
   ].join('\n')
   await traceRun(makeSource, {}, { tracing: { sinks: [sink] } })
   expect(spans.map(({ name, parent }) => [name, parent])).toEqual([
-    ['invoke_script', null],
-    ['execute_tool outer', 'invoke_script'],
+    ['invoke_workflow script.harn', null],
+    ['execute_tool outer', 'invoke_workflow script.harn'],
     ['execute_tool crypto.sha256', 'execute_tool outer'],
-    ['execute_tool crypto.md5', 'invoke_script'],
+    ['execute_tool crypto.md5', 'invoke_workflow script.harn'],
   ])
   expect(spans.every(({ attributes }) => attributes['ended'] === true)).toBe(true)
   expect(spans[3]!.attributes).toMatchObject({ 'gen_ai.tool.name': 'crypto.md5', 'error.type': 'invalid_args', status: 2 })
