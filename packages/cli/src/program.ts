@@ -203,7 +203,9 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
       const { workerCommand } = await import('./durable/commands.js')
       done(await workerCommand(options))
     })
-  const runs = program.command('runs').description('durable runs of a store: list, show, cancel, retry, fork, migrate, export')
+  const runs = program
+    .command('runs')
+    .description('durable runs of a store: list, show, stats, cancel, retry, fork, migrate, export')
   const onRuns = (signature: string, description: string): Command =>
     withStore(runs.command(signature).description(description)).addHelpText('after', RUNS_HELP)
   onRuns('list', 'name them, with what they wait for')
@@ -221,6 +223,10 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
   onRuns('show <run>', 'all that is known of one').action(async (run: string, options: StoreFlags) => {
     const { showCommand } = await import('./durable/commands.js')
     done(await showCommand(run, options))
+  })
+  onRuns('stats', 'how many there are, of whom, and who works on them').action(async (options: StoreFlags) => {
+    const { statsCommand } = await import('./durable/commands.js')
+    done(await statsCommand(options))
   })
   onRuns('cancel <run>', 'end a run; what it waits for is given up')
     .option('--reason <text>', 'why')

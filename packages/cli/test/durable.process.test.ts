@@ -1,7 +1,7 @@
 // Durable runs from the command line. In the first test each command is a process of its own, and none needs another to be there.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -81,4 +81,46 @@ test('answers that cannot be read are an error before the run begins', async () 
   const refused = await here('run', script, '--answers', answers)
   expect(refused).toMatchObject({ code: 1, out: '' })
   expect(refused.err).toContain('answers.json at 0: ')
+})
+
+test('commands that only look make no store; a wrong name is told, with what to do', async () => {
+  const missing = join(box, 'typo.db')
+  for (const words of [
+    ['runs', 'list'],
+    ['runs', 'show', 'x'],
+    ['signal', 'x', 'y', '1'],
+    ['runs', 'stats'],
+  ]) {
+    const [first = '', ...rest] = words
+    const ended = await here(first, ...rest, '--store', missing)
+    expect(ended).toMatchObject({ code: 2, out: '' })
+    expect(ended.err).toContain(`cannot open the store ${missing}: no such file`)
+    expect(ended.err).toContain('help: ')
+  }
+  expect(existsSync(missing)).toBe(false)
+  const file = join(box, 'nowhere.harn')
+  writeFileSync(file, 'println("never")\n')
+  const nowhere = await here('run', file, '--store', join(box, 'no', 'runs.db'))
+  expect(nowhere).toMatchObject({ code: 2, out: '' })
+  expect(nowhere.err).toContain('there is no folder')
+})
+
+test('signal says what it has done, and whether the run waits for that', async () => {
+  const own = join(box, 'signals.db')
+  const file = join(box, 'signals.harn')
+  writeFileSync(file, 'let answer = try { ask_user("Ship?") } catch (e) { e.message }\nprintln(answer)\n')
+  expect(await here('run', '--store', own, file, '--id', 's')).toMatchObject({ code: 75 })
+  const bare = await here('signal', '--store', own, 's', 'Ship?', 'yes')
+  expect(bare).toMatchObject({ code: 2 })
+  expect(bare.err).toContain('the answer is not JSON')
+  expect(bare.err).toContain('help: ')
+  const other = await here('signal', '--store', own, 's', 'Shop?', '"yes"')
+  expect(other.out).toMatch(/^kept, but s does not wait for "Shop\?" now: it waits for "Ship\?#\d+"\n$/)
+  const refused = await here('signal', '--store', own, 's', 'Ship?', '--error', 'all on leave', '--json')
+  expect(JSON.parse(refused.out)).toMatchObject({ id: 's', outcome: 'kept', awaited: true })
+  const edited = join(box, 'edited.harn')
+  writeFileSync(edited, 'println("another")\n')
+  const ended = await here('run', '--store', own, edited, '--id', 's')
+  expect(ended.err).toContain('warning: s goes on as the script that it was begun with')
+  expect(ended.out).toContain('all on leave')
 })

@@ -80,8 +80,8 @@ function makeUuidv7(): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Throws UsageError and CommandError. */
-export function readInput(text: string): Plain {
+/** JSON, or the file behind an @. Throws UsageError, which begins with `problem`, and CommandError. */
+export function readInput(text: string, problem = '--input is not JSON', hint?: string): Plain {
   let json = text
   if (text.startsWith('@')) {
     try {
@@ -90,13 +90,14 @@ export function readInput(text: string): Plain {
       throw makeUnreadableError(text.slice(1), cause)
     }
   }
-  return readJson(json, '--input is not JSON')
+  return readJson(json, problem, hint)
 }
 
 /** JSON as scripts read it: whole numbers of any size stay what they are. Throws UsageError, which begins with `problem`. */
-export function readJson(text: string, problem: string): Plain {
+export function readJson(text: string, problem: string, hint?: string): Plain {
   const read = parseJson(text)
-  if (!read.ok) throw new UsageError(`${problem}: ${read.message.replace(/^JSON parse error: /, '')}`)
+  if (!read.ok)
+    throw new UsageError(`${problem}: ${read.message.replace(/^JSON parse error: /, '')}`, hint === undefined ? {} : { hint })
   try {
     return toPlain(read.value)
   } catch {

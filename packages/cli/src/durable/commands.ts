@@ -32,16 +32,32 @@ export async function signalCommand(
   { store: file, json, error }: StoreFlags & { readonly error?: string },
 ): Promise<number> {
   if ((value === undefined) === (error === undefined)) throw new UsageError('give either the answer as JSON, or --error MESSAGE')
-  const line = encodeAnswer(error === undefined ? { ok: readInput(value!) } : { error })
+  const line = encodeAnswer(
+    error === undefined ? { ok: readInput(value!, 'the answer is not JSON', TEXT_HINT) } : { error, code: 'cancelled' },
+  )
   return withStore(file, async (store) => {
-    const found = findToken(await requireRun(store, runId), token)
+    const row = await requireRun(store, runId)
+    const found = findToken(row, token)
     const outcome = await store.signal(runId, found, line, Date.now())
-    if (json === true) tellJson({ id: runId, token: found, outcome })
+    const isAwaited = row.waitsFor.includes(found)
+    if (json === true) tellJson({ id: runId, token: found, outcome, awaited: isAwaited })
+    else if (outcome === 'kept')
+      tell(
+        isAwaited || row.waitsFor.length === 0
+          ? `${runId} has the answer to ${JSON.stringify(found)}\n`
+          : `kept, but ${runId} does not wait for ${JSON.stringify(found)} now: it waits for ${quoteAll(row.waitsFor)}\n`,
+      )
     else if (outcome === 'known')
       complain(`error: ${JSON.stringify(found)} of ${runId} was answered before; that answer stands\n`)
     else if (outcome === 'gone') complain(`error: ${runId} has ended: nobody waits for ${JSON.stringify(found)}\n`)
     return outcome === 'kept' ? 0 : EXIT_FAILURE
   })
+}
+
+const TEXT_HINT = 'a text is written with its quotes: \'"yes"\''
+
+function quoteAll(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(', ')
 }
 
 export interface WorkerFlags extends StoreFlags, AuthorityFlags, SizeFlags, PeopleFlags {
@@ -268,5 +284,39 @@ export async function exportCommand(runId: string, flags: StoreFlags & { readonl
     const journal = flags.out === undefined ? { journal: lines.map((line) => JSON.parse(line) as unknown) } : { file: flags.out }
     tellJson({ id: runId, entries: lines.length, ...journal })
   } else if (flags.out === undefined) process.stdout.write(text)
+  return 0
+}
+
+/** How many runs there are of each tenant, who works on them, and what went wrong. */
+export async function statsCommand({ store: file, json }: StoreFlags): Promise<number> {
+  const { tenants, workers, fenced, unknownOutcomes } = await withStore(file, (store) => store.summarize(Date.now()))
+  if (json === true) {
+    tellJson({
+      tenants: tenants.map(({ tenant, runs, bytes, oldestReadyMs }) => ({
+        tenant,
+        ...runs,
+        snapshot_bytes: bytes,
+        queue_age_ms: oldestReadyMs,
+      })),
+      workers: workers.map(({ name, runs, leaseUntil, isGivenUp }) => ({
+        name,
+        runs,
+        lease_until: new Date(leaseUntil).toISOString(),
+        given_up: isGivenUp,
+      })),
+      fenced_commits: fenced,
+      unknown_outcomes: unknownOutcomes,
+    })
+    return 0
+  }
+  if (tenants.length === 0) tell('no runs\n')
+  for (const { tenant, runs, bytes, oldestReadyMs } of tenants) {
+    const counts = Object.entries(runs).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
+    const age = oldestReadyMs === null ? [] : [`the first ready one waits for ${(oldestReadyMs / 1000).toFixed(1)} s`]
+    tell(`${tenant === '' ? '(no tenant)' : tenant}  ${[...counts, `${bytes} bytes of snapshots`, ...age].join(', ')}\n`)
+  }
+  for (const { name, runs, isGivenUp } of workers) tell(`${name}  ${runs} runs${isGivenUp ? ', given up' : ''}\n`)
+  if (fenced > 0) tell(`${fenced} commits of workers that were given up were refused\n`)
+  if (unknownOutcomes > 0) tell(`${unknownOutcomes} calls have an unknown outcome\n`)
   return 0
 }

@@ -40,7 +40,11 @@ export async function withStore<T>(
 
 export async function requireRun(store: DurableStore, runId: string): Promise<RunRow> {
   const row = await store.get(runId)
-  if (row === null) throw new CommandError(`the store has no run ${JSON.stringify(runId)}`, { code: 'not_found' })
+  if (row === null)
+    throw new CommandError(`the store has no run ${JSON.stringify(runId)}`, {
+      code: 'not_found',
+      hint: '`bridle runs list` names those that there are',
+    })
   return row
 }
 

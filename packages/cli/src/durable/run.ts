@@ -49,13 +49,14 @@ export async function runDurably(
         },
       })
       try {
-        await worker.submit(module, {
+        const { isNew } = await worker.submit(module, {
           runId,
           input,
           globals: { argv: fromPlain([...options.scriptArguments]) },
           archive: true,
           ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
         })
+        if (!isNew) await warnAboutOther(store, runId, module.hash, options.store)
         const stopped = new Promise<void>((resolve) => {
           stop.onCancel = () => resolve()
         })
@@ -82,6 +83,16 @@ export async function runDurably(
       }
     },
     { isNew: true },
+  )
+}
+
+/** A run goes on as what it was submitted as, whatever the script is now. */
+async function warnAboutOther(store: DurableStore, runId: string, hash: string, file: string): Promise<void> {
+  const { program, state } = await requireRun(store, runId)
+  if (program.hash === hash || state === 'ended') return
+  complain(
+    `warning: ${runId} goes on as the script that it was begun with, which is another one than this\n` +
+      `hint: \`bridle runs migrate --store ${file} ${runId} --to SCRIPT\` lets it go on as an edited script\n`,
   )
 }
 

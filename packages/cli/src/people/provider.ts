@@ -40,12 +40,20 @@ export function peopleProvider(options: PeopleOptions): Provider {
     isReadOnly: () => true,
     async perform(effect, call) {
       let isAnswered = true
+      let refusal: string | null = null
       const asked = approvalProvider(async (raw) => {
-        const response = await answer(readRequest(raw), call)
-        isAnswered = response !== null
-        return response
+        try {
+          const response = await answer(readRequest(raw), call)
+          isAnswered = response !== null
+          return response
+        } catch (cause) {
+          if (!(cause instanceof RefusedFromOutside)) throw cause
+          refusal = cause.message
+          return null
+        }
       })
       const outcome = await asked.perform(effect, call)
+      if (refusal !== null) return categorizedError('tool_rejected', refusal)
       return isAnswered ? outcome : categorizedError('tool_rejected', `nobody here has answered; ${HOW}`)
     },
   }
@@ -58,6 +66,7 @@ export function peopleProvider(options: PeopleOptions): Provider {
 async function answerFromOutside(request: PersonRequest, given: GivenAnswers, call: EffectCall): Promise<Response | null> {
   if (call.awaitToken === undefined) return null
   const outcome = await call.awaitToken(makeToken(request, call), call.signal, null)
+  if (outcome.kind === 'failed') throw new RefusedFromOutside(outcome.error.message)
   if (outcome.kind !== 'result') return null
   const { value } = outcome
   if (request.kind === 'question') return { answer: value }
@@ -66,6 +75,9 @@ async function answerFromOutside(request: PersonRequest, given: GivenAnswers, ca
   // Whatever is no clear yes is a no.
   return given.respond(request, value === true || value === 'yes')
 }
+
+/** Somebody said that there will be no answer, and why. */
+class RefusedFromOutside extends Error {}
 
 const MOST_SUBJECT = 60
 

@@ -9,7 +9,10 @@ import type {
   NewRun,
   RunQuery,
   RunRow,
+  RunState,
   Signal,
+  StoreCounter,
+  StoreSummary,
   StoredRun,
   TakeQuery,
   Taken,
@@ -582,6 +585,61 @@ export class SqlRuns {
       behind = rows.at(-1)!.run_id
     }
     return found
+  }
+
+  count(counter: StoreCounter): void {
+    this.run('INSERT INTO bridle_meta VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1', `count ${counter}`)
+  }
+
+  summarize(now: number): StoreSummary {
+    const groups = this.all(
+      `SELECT tenant, state, count(*) AS runs, sum(length(snapshot)) AS bytes, min(updated_at) AS since
+       FROM bridle_runs GROUP BY tenant, state ORDER BY tenant, state`,
+    ) as readonly {
+      readonly tenant: number
+      readonly state: number
+      readonly runs: number
+      readonly bytes: number | null
+      readonly since: number
+    }[]
+    const tenants = new Map<string, { runs: { [State in RunState]: number }; bytes: number; oldestReadyMs: number | null }>()
+    for (const { tenant, state, runs, bytes, since } of groups) {
+      const name = this.readName(tenant)
+      const found = tenants.get(name) ?? {
+        runs: { ready: 0, running: 0, parked: 0, ended: 0, stuck: 0 },
+        bytes: 0,
+        oldestReadyMs: null,
+      }
+      found.runs[STATES[state]!] = Number(runs)
+      found.bytes += Number(bytes ?? 0)
+      if (state === READY) found.oldestReadyMs = Math.max(0, now - since)
+      tenants.set(name, found)
+    }
+    const workers = this.all(
+      `SELECT name, expires_at, is_given_up, (SELECT count(*) FROM bridle_runs WHERE owner = w.id AND state = ${RUNNING}) AS runs
+       FROM bridle_workers w ORDER BY id`,
+    ) as readonly {
+      readonly name: string
+      readonly expires_at: number
+      readonly is_given_up: number
+      readonly runs: number
+    }[]
+    return {
+      tenants: [...tenants].map(([tenant, facts]) => ({ tenant, ...facts })),
+      workers: workers.map(({ name, runs, expires_at: leaseUntil, is_given_up: isGivenUp }) => ({
+        name,
+        runs: Number(runs),
+        leaseUntil,
+        isGivenUp: isGivenUp === 1,
+      })),
+      fenced: this.readCounter('fenced'),
+      unknownOutcomes: this.readCounter('unknown_outcomes'),
+    }
+  }
+
+  private readCounter(counter: StoreCounter): number {
+    const row = this.get('SELECT value FROM bridle_meta WHERE name = ?', `count ${counter}`) as { readonly value: number } | null
+    return Number(row?.value ?? 0)
   }
 
   read(runId: string): StoredRun | null {

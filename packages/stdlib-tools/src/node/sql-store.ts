@@ -73,7 +73,10 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     for (const [at, { resolve, reject }] of group.entries()) {
       const [isDone, value] = outcomes[at]!
       if (isDone) resolve(value)
-      else reject(value)
+      else {
+        countFenced()
+        reject(value)
+      }
     }
   }
 
@@ -86,6 +89,8 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       steps.push({ work, resolve: resolve as (value: unknown) => void, reject })
       if (steps.length === 1) setImmediate(flush)
     })
+
+  const countFenced = (): void => void step(() => runs.count('fenced')).catch(() => {})
 
   const look = async <T>(work: () => T): Promise<T> => {
     if (isClosed) throw new ToolError('store_unavailable', 'the store of runs is closed')
@@ -131,6 +136,8 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     get: (runId) => look(() => runs.describeRun(runId)),
     read: (runId) => look(() => runs.read(runId)),
     list: (query) => look(() => runs.list(query)),
+    summarize: (now) => look(() => runs.summarize(now)),
+    count: (counter) => step(() => runs.count(counter)),
     async join({ name, leaseMs, tools }, joinedAt): Promise<StoreWorker> {
       const worker = await step(() => runs.join(name, leaseMs, tools, joinedAt))
       const owned = new Map<string, { readonly id: number; program: number; readonly isArchived: boolean; seq: number }>()

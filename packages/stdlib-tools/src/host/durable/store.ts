@@ -182,10 +182,42 @@ export interface DurableStore {
   get(runId: string): Promise<RunRow | null>
   read(runId: string): Promise<StoredRun | null>
   list(query: RunQuery): Promise<readonly RunRow[]>
+  summarize(now: number): Promise<StoreSummary>
+  /** Adds one to a counter of the summary. */
+  count(counter: StoreCounter): Promise<void>
   /** Forgets runs that ended before; how many. */
   expire(endedBefore: number): Promise<number>
   close(): Promise<void>
 }
+
+/** What a store holds at a moment, for operators. */
+export interface StoreSummary {
+  readonly tenants: readonly TenantSummary[]
+  readonly workers: readonly WorkerSummary[]
+  /** Commits that were refused because their worker had been given up. */
+  readonly fenced: number
+  /** Calls of which nobody knows whether they happened. */
+  readonly unknownOutcomes: number
+}
+
+export interface TenantSummary {
+  readonly tenant: string
+  readonly runs: { readonly [State in RunState]: number }
+  /** Of snapshots, as they are kept. */
+  readonly bytes: number
+  /** How long the first of its ready runs has waited for a worker; null when none waits. */
+  readonly oldestReadyMs: number | null
+}
+
+export interface WorkerSummary {
+  readonly name: string
+  readonly runs: number
+  /** Milliseconds since 1970. */
+  readonly leaseUntil: number
+  readonly isGivenUp: boolean
+}
+
+export type StoreCounter = 'fenced' | 'unknown_outcomes'
 
 /** The worker was given up, or the run is another one's: nothing was changed. */
 export class WorkerFenced extends ToolError<'journal_lease_lost'> {

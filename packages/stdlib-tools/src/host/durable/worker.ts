@@ -468,11 +468,15 @@ export class DurableWorker {
       runtime,
       keepMs = 50,
       checkpointAfter = 200,
-      onUnknownOutcome = () => 'fail',
+      onUnknownOutcome: decide = () => 'fail',
       onEnd,
       start,
       readStatus,
     } = this.options
+    const onUnknownOutcome = (call: UnknownCall): UnknownDecision => {
+      this.options.store.count('unknown_outcomes').catch((cause: unknown) => this.options.onError?.(cause))
+      return decide(call)
+    }
     const { runId, head, snapshot, lines } = taken
     const own = start?.(runId) ?? {}
     const opened = runtime.openPiece({ module, head, snapshot, lines }, { ...own, decide: onUnknownOutcome })
