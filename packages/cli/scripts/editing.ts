@@ -68,9 +68,9 @@ function measureEditing(lines: number): void {
     if (edit % 2 === 0) {
       hover.push(measure(() => makeHover(next, registry, offset)))
       completion.push(measure(() => listCompletions(next, next, registry, offset)))
-      toDiagnostics(text, next.listFindings, null)
-    } else findings.push(measure(() => toDiagnostics(text, next.listFindings, null)))
-    scratch.push(measure(() => toDiagnostics(text, new OpenDocument(text, runtimes).listFindings, null)))
+      toDiagnostics(next)
+    } else findings.push(measure(() => toDiagnostics(next)))
+    scratch.push(measure(() => toDiagnostics(new OpenDocument(text, runtimes))))
     last = next
   }
   const rows = { findings, 'findings from scratch': scratch, hover, completion }

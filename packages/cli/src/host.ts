@@ -17,6 +17,7 @@ import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import { makeAuthority } from './authority.js'
 import { checkBuiltinNames } from './grant-flags.js'
 import { findCacheFolder } from './cache-folder.js'
+import { type FindOpenText, overlayModules } from './checking/overlay.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import type { FurtherLimits } from './further-limits.js'
@@ -44,6 +45,8 @@ export interface CommandHostOptions {
   readonly authority?: Authority
   /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
   readonly build?: string | undefined
+  /** Documents of an editor, which go before the files that they were opened from. */
+  readonly findOpenText?: FindOpenText
   /** Further settings of the runtime. */
   readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'onTool' | 'families' | 'modelFixtures' | 'tools' | 'coverage'>
   /** Whether the script reads and writes the terminal of this process. */
@@ -97,6 +100,10 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
       memory: memory ?? null,
     })
   let resolve: ResolveModule | null = null
+  const makeResolver = (): ResolveModule => {
+    const files = fileModules({ root, sandbox: makeModuleSandbox(authority, options.script, manifest) })
+    return options.findOpenText === undefined ? files : overlayModules(files, options.findOpenText)
+  }
   return {
     // Servers that are not lazy begin with the run, and answers that cannot be read are an error before it; the rest waits for the first effect.
     providers: world === undefined && (mcp !== null || options.people?.answers !== undefined) ? providers() : providers,
@@ -108,8 +115,7 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     ...(telemetry === null || world !== undefined ? {} : { tracing: telemetry }),
     ...authority.runtime,
     ...options.runtime,
-    resolve: (path, from) =>
-      (resolve ??= fileModules({ root, sandbox: makeModuleSandbox(authority, options.script, manifest) }))(path, from),
+    resolve: (path, from) => (resolve ??= makeResolver())(path, from),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
     ...openProgramCache(options.build),

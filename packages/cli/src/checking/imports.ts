@@ -5,6 +5,7 @@ import { type ImportedInterface, readInterface, type Resolution } from '@bridle/
 import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
 import { stdModule } from '@bridle/stdlib-tools'
 import { fileModules } from '@bridle/stdlib-tools/node'
+import { type FindOpenText, overlayModules } from './overlay.js'
 
 export interface ResolvedModule {
   readonly key: string
@@ -47,15 +48,37 @@ export interface HostModules {
   readonly moduleSource: (name: string, from: string) => string | null
 }
 
+/** What the finders of one editor share: modules that were parsed, by key, for as long as their text is the same. */
+export class ModuleCache {
+  private readonly modules = new Map<string, ResolvedModule>()
+  readonly findOpenText: FindOpenText
+
+  constructor(findOpenText: FindOpenText) {
+    this.findOpenText = findOpenText
+  }
+
+  /** `isFixed`: the text of a module with this key never changes. */
+  find(found: Extract<Resolution, { kind: 'source' }>, isFixed: boolean): ResolvedModule {
+    const known = this.modules.get(found.key)
+    if (known !== undefined && (isFixed || known.file.text === found.text)) return known
+    const module = new ParsedModule(found)
+    this.modules.set(found.key, module)
+    return module
+  }
+}
+
 export class ModuleFinder {
   private readonly files = fileModules({ root: process.cwd() })
   private readonly host: HostModules | null
+  private readonly cache: ModuleCache | null
   private readonly modules = new Map<string, ResolvedModule>()
   private readonly interfaces = new Map<string, ImportedInterface | null>()
 
   /** `host`: what has the modules `host/NAME`; nothing is known of them without it. */
-  constructor(host: HostModules | null = null) {
+  constructor(host: HostModules | null = null, cache: ModuleCache | null = null) {
     this.host = host
+    this.cache = cache
+    if (cache !== null) this.files = overlayModules(this.files, cache.findOpenText)
   }
 
   /** The module of an import; null when there is none. `from` is the key of the importing module. */
@@ -64,7 +87,7 @@ export class ModuleFinder {
     if (found.kind === 'error') return null
     const known = this.modules.get(found.key)
     if (known !== undefined) return known
-    const module = new ParsedModule(found)
+    const module = this.cache?.find(found, path.startsWith('std/')) ?? new ParsedModule(found)
     this.modules.set(found.key, module)
     return module
   }

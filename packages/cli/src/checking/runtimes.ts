@@ -8,6 +8,7 @@ import type { Runtime, ToolDeclaration } from '@bridle/stdlib-tools'
 import type { Config } from '../config.js'
 import { CommandError, makeUnreadableError } from '../errors.js'
 import { makeCommandRuntime } from '../host.js'
+import type { FindOpenText } from './overlay.js'
 
 /** Raises CommandError for what is no declaration, UsageError for a file that cannot be read. */
 export function readToolsFile(path: string): readonly ToolDeclaration[] {
@@ -23,12 +24,14 @@ export function readToolsFile(path: string): readonly ToolDeclaration[] {
 export class CheckingRuntimes {
   private readonly script: string | undefined
   private readonly flag: string | null
+  private readonly findOpenText: FindOpenText | null
   private readonly made = new Map<string | null, Made>()
 
-  /** `flag`: a file of declarations that goes before those of manifests; `script` is what the runtimes belong to. */
-  constructor({ flag, script }: { readonly flag?: string | undefined; readonly script?: string } = {}) {
+  /** `flag`: a file of declarations that goes before those of manifests; `script` is what the runtimes belong to; `findOpenText`: an editor's documents. */
+  constructor({ flag, script, findOpenText }: CheckingOptions = {}) {
     this.flag = flag === undefined ? null : resolve(flag)
     this.script = script
+    this.findOpenText = findOpenText ?? null
   }
 
   /** For files of these settings. Raises CommandError. */
@@ -54,14 +57,21 @@ export class CheckingRuntimes {
   }
 
   private make(file: string | null): Runtime {
-    const { script } = this
+    const { script, findOpenText } = this
     return makeCommandRuntime({
       terminal: false,
       args: [],
       ...(script === undefined ? {} : { script }),
+      ...(findOpenText === null ? {} : { findOpenText }),
       ...(file === null ? {} : { runtime: { tools: readDeclaredTools(file) } }),
     })
   }
+}
+
+interface CheckingOptions {
+  readonly flag?: string | undefined
+  readonly script?: string
+  readonly findOpenText?: FindOpenText
 }
 
 interface Made {

@@ -2,38 +2,18 @@
 // tables that check, docs and the machine read. Nothing here talks to an editor.
 
 import { pathToFileURL } from 'node:url'
-import { existsSync } from 'node:fs'
-import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@bridle/parser'
-import { listParameters, showType } from '@bridle/compiler'
-import type { ToolType } from '@bridle/compiler'
+import { KEYWORDS, type Declaration, type Span } from '@bridle/parser'
+import { listParameters } from '@bridle/compiler'
 import { findOptionShapes, harnTypes } from '@bridle/stdlib-tools'
 import { type OptionRow, listParamNames, readShape } from '@bridle/vm/families'
 import type { BuiltinDef, Registry } from '@bridle/vm'
-import {
-  CodeActionKind,
-  CompletionItemKind,
-  DiagnosticSeverity,
-  DiagnosticTag,
-  MarkupKind,
-  SymbolKind as LspSymbolKind,
-} from 'vscode-languageserver/node'
-import type {
-  CodeAction,
-  CompletionItem,
-  Diagnostic,
-  DocumentSymbol,
-  Hover,
-  Location,
-  Range,
-  SignatureHelp,
-  TextEdit,
-  WorkspaceEdit,
-} from 'vscode-languageserver/node'
+import { CompletionItemKind, DiagnosticSeverity, DiagnosticTag, MarkupKind } from 'vscode-languageserver/node'
+import type { CompletionItem, Diagnostic, Hover, Range } from 'vscode-languageserver/node'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
 import type { Finding } from '../findings.js'
 import type { OpenDocument } from './document.js'
-import { toPath } from './document.js'
-import { collectSymbols } from './symbols.js'
+import { findThroughWildcards, followImport, toFileRange } from './origins.js'
+import type { Origin } from './origins.js'
 import type { FileSymbol, SymbolKind } from './symbols.js'
 import { findOpenCall, findTool } from './tool-calls.js'
 import type { OpenCall } from './tool-calls.js'
@@ -53,31 +33,40 @@ const SEVERITIES = {
 /** Findings that say that something is there for nothing: editors show them faded. */
 const UNUSED = new Set(['L050', 'L051', 'L052', 'L053', 'L055', 'L056', 'L021'])
 
-export function toDiagnostic(text: TextDocument, { diagnostic }: Finding): Diagnostic {
+export function toDiagnostic(document: OpenDocument, { diagnostic, file }: Finding): Diagnostic {
+  const { text, parsed } = document
   const { span, severity, code, message, hint, related } = diagnostic
+  const isOwn = file === parsed.file
+  const uri = isOwn ? text.uri : pathToFileURL(file.name).href
+  const place = (at: Span): Range => (isOwn ? toRange(text, at) : toFileRange(file, at))
+  const further = related.map((each) => ({ location: { uri, range: place(each.span) }, message: each.message }))
+  const information = isOwn ? further : [{ location: { uri, range: place(span) }, message }, ...further]
   return {
-    range: toRange(text, span),
+    range: isOwn ? place(span) : findImportRange(document, file.name),
     severity: SEVERITIES[severity],
     code,
     source: 'bridle',
     message: hint === null ? message : `${message}\n${hint}`,
     ...(UNUSED.has(code) ? { tags: [DiagnosticTag.Unnecessary] } : {}),
-    ...(related.length === 0
-      ? {}
-      : {
-          relatedInformation: related.map((each) => ({
-            location: { uri: text.uri, range: toRange(text, each.span) },
-            message: each.message,
-          })),
-        }),
+    ...(information.length === 0 ? {} : { relatedInformation: information }),
   }
 }
 
-/** Editors show no more, and ask for repairs of what they show. */
-const MOST_FINDINGS = 1000
+/** What is wrong with an imported module is shown where it is imported; by a detour, at the top. */
+function findImportRange({ text, parsed, finder }: OpenDocument, key: string): Range {
+  const item = parsed.program?.items.find(
+    (each) => each.kind === 'ImportDecl' && finder.find(each.path, parsed.target.key)?.key === key,
+  )
+  return item?.kind === 'ImportDecl' ? toRange(text, item.pathSpan) : toRange(text, { start: 0, end: 0 })
+}
 
-/** The diagnostics of a file, errors first; of too many the last one says how many were left out. `problem` is one of its settings. */
-export function toDiagnostics(text: TextDocument, findings: readonly Finding[], problem: string | null): Diagnostic[] {
+/** Editors show no more, and ask for repairs of what they show. */
+export const MOST_FINDINGS = 1000
+
+/** The diagnostics of a file, errors first; of too many the last one says how many were left out. A problem of its settings is the first. */
+export function toDiagnostics(document: OpenDocument): Diagnostic[] {
+  const findings = document.listFindings
+  const { text, settingsProblem: problem } = document
   const ranks = { error: 0, warning: 1, info: 2 }
   const isTooMany = findings.length > MOST_FINDINGS
   const shown = isTooMany
@@ -87,31 +76,9 @@ export function toDiagnostics(text: TextDocument, findings: readonly Finding[], 
   const say = (severity: DiagnosticSeverity, message: string): Diagnostic => ({ range: top, severity, source: 'bridle', message })
   return [
     ...(problem === null ? [] : [say(DiagnosticSeverity.Error, problem)]),
-    ...shown.map((finding) => toDiagnostic(text, finding)),
+    ...shown.map((finding) => toDiagnostic(document, finding)),
     ...(isTooMany ? [say(DiagnosticSeverity.Information, `${findings.length - MOST_FINDINGS} more findings are not shown`)] : []),
   ]
-}
-
-/** Repairs of the findings that touch a range. */
-export function listCodeActions(document: OpenDocument, findings: readonly Finding[], range: Range): CodeAction[] {
-  const { text } = document
-  const from = text.offsetAt(range.start)
-  const to = text.offsetAt(range.end)
-  const touched = findings.filter(({ diagnostic: { fix, span } }) => fix !== null && span.end >= from && span.start <= to)
-  return touched.slice(0, MOST_FINDINGS).flatMap((finding) => {
-    const { fix } = finding.diagnostic
-    if (fix === null) return []
-    const edits = fix.edits.map((edit) => ({ range: toRange(text, edit.span), newText: edit.text }))
-    return [
-      {
-        title: fix.title,
-        kind: CodeActionKind.QuickFix,
-        isPreferred: true,
-        diagnostics: [toDiagnostic(text, finding)],
-        edit: { changes: { [text.uri]: edits } },
-      },
-    ]
-  })
 }
 
 // ------------------------------------------------------------------------------------------------------------------ hover
@@ -124,10 +91,12 @@ export function makeHover(document: OpenDocument, registry: Registry, offset: nu
     const here = [symbol.span, ...symbol.references].find((span) => span.start <= offset && offset <= span.end) ?? symbol.span
     const own = symbol.importPath?.startsWith('host/') === true ? makeHostHover(document, symbol.importPath, symbol.name) : null
     if (own !== null) return { contents: { kind: MarkupKind.Markdown, value: own }, range: toRange(text, here) }
-    const shown = [formatCode(formatHeading(document, symbol, here))]
-    if (symbol.doc !== null) shown.push(symbol.doc)
-    if (symbol.importPath !== null) shown.push(`from \`${symbol.importPath}\``)
-    return { contents: { kind: MarkupKind.Markdown, value: shown.join('\n\n') }, range: toRange(text, here) }
+    const origin =
+      symbol.importPath === null
+        ? null
+        : followImport(document.finder, symbol.importPath, symbol.name, document.parsed.target.key)
+    const value = origin === null ? describeSymbol(document, symbol, here) : describeOrigin(origin)
+    return { contents: { kind: MarkupKind.Markdown, value }, range: toRange(text, here) }
   }
   const word = findWordAt(text.getText(), offset)
   if (word === null) return null
@@ -136,6 +105,9 @@ export function makeHover(document: OpenDocument, registry: Registry, offset: nu
   const path = word.afterDot ? null : document.findImportPath(word.text)
   const wild = path?.startsWith('host/') === true ? makeHostHover(document, path, word.text) : null
   if (wild !== null) return { contents: { kind: MarkupKind.Markdown, value: wild }, range: toRange(text, word.span) }
+  const origin = word.afterDot ? null : findThroughWildcards(document.finder, symbols, word.text, document.parsed.target.key)
+  if (origin !== null)
+    return { contents: { kind: MarkupKind.Markdown, value: describeOrigin(origin) }, range: toRange(text, word.span) }
   const defs = findBuiltins(registry, word.text, word.afterDot)
   if (defs.length === 0) return null
   const value = defs.map((def) => `${formatCode(formatSignature(def))}\n\n${def.doc}${formatOptions(def)}`).join('\n\n---\n\n')
@@ -161,15 +133,38 @@ function formatCode(text: string): string {
   return `\`\`\`harn\n${text}\n\`\`\``
 }
 
-/** The declaration's first line, or the name with its type. */
+function describeSymbol(document: OpenDocument, symbol: FileSymbol, here: Span): string {
+  const shown = [formatCode(formatHeading(document, symbol, here))]
+  if (symbol.doc !== null) shown.push(symbol.doc)
+  if (symbol.importPath !== null) shown.push(`from \`${symbol.importPath}\``)
+  return shown.join('\n\n')
+}
+
+/** As it is declared where it is imported from. */
+function describeOrigin({ symbol, file, path }: Origin): string {
+  const { declaration, doc } = symbol
+  const heading = declaration === null || file === null ? symbol.name : formatDeclaration(declaration, file.text)
+  const shown = [formatCode(heading)]
+  if (doc !== null) shown.push(doc)
+  if (path !== null) shown.push(`from \`${path}\``)
+  return shown.join('\n\n')
+}
+
+/** A type whole, the first line of anything else. */
+function formatDeclaration(declaration: Declaration, source: string): string {
+  const text = source.slice(declaration.span.start, declaration.span.end)
+  const isWhole = declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || declaration.kind === 'InterfaceDecl'
+  if (isWhole) return text
+  const end =
+    'body' in declaration && declaration.kind !== 'EvalPackDecl'
+      ? declaration.body.span.start - declaration.span.start
+      : text.search(/[{\n]/)
+  return end < 0 ? text : text.slice(0, end).trimEnd()
+}
+
+/** The declaration, or the name with its type. */
 function formatHeading(document: OpenDocument, symbol: FileSymbol, here: Span): string {
-  const { declaration } = symbol
-  if (declaration !== null) {
-    const source = document.text.getText().slice(declaration.span.start, declaration.span.end)
-    const end = source.search(/[{\n]/)
-    const isWhole = declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || end < 0
-    return isWhole ? source : source.slice(0, end).trimEnd()
-  }
+  if (symbol.declaration !== null) return formatDeclaration(symbol.declaration, document.text.getText())
   const type = document.findTypeAt(here) ?? document.findTypeAt(symbol.span)
   return type === null ? symbol.name : `${symbol.name}: ${type}`
 }
@@ -205,78 +200,6 @@ function formatOptions(def: BuiltinDef): string {
 
 function formatSignature(def: BuiltinDef): string {
   return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
-}
-
-// ------------------------------------------------------------------------------------------------------------- navigation
-
-export function findDefinition(document: OpenDocument, offset: number): Location | null {
-  const { symbols, text } = document
-  if (symbols === null) return null
-  const symbol = symbols.at(offset)
-  if (symbol !== null && symbol.importPath === null) return { uri: text.uri, range: toRange(text, symbol.span) }
-  const name = symbol?.name ?? symbols.nameAt(offset)?.text
-  if (name === undefined) return null
-  const paths = symbol?.importPath == null ? symbols.wildcards : [symbol.importPath]
-  for (const path of paths) {
-    const found = findImportedDefinition(document, path, name)
-    if (found !== null) return found
-  }
-  return null
-}
-
-function findImportedDefinition(document: OpenDocument, path: string, name: string): Location | null {
-  const module = document.finder.find(path, document.parsed.target.key)
-  if (module === null || module.program === null || !existsSync(module.key)) return null
-  const found = collectSymbols(module.program).topLevel.find((each) => each.name === name)
-  if (found === undefined) return null
-  const toPosition = (offset: number): { line: number; character: number } => {
-    const line = module.file.lineAt(offset)
-    const start = offset - (module.file.text.lastIndexOf('\n', offset - 1) + 1)
-    return { line: line - 1, character: start }
-  }
-  return { uri: pathToFileURL(module.key).href, range: { start: toPosition(found.span.start), end: toPosition(found.span.end) } }
-}
-
-export function findReferences(document: OpenDocument, offset: number, withDeclaration: boolean): Location[] {
-  const symbol = document.symbols?.at(offset) ?? null
-  if (symbol === null) return []
-  const spans = withDeclaration ? [symbol.span, ...symbol.references] : symbol.references
-  return spans.map((span) => ({ uri: document.text.uri, range: toRange(document.text, span) }))
-}
-
-/** A text says why the name cannot be changed. */
-export function rename(document: OpenDocument, offset: number, name: string): WorkspaceEdit | string {
-  const symbol = document.symbols?.at(offset) ?? null
-  if (symbol === null) return 'there is no name of this file here'
-  if (symbol.importPath !== null) return `${symbol.name} is declared in ${symbol.importPath}; rename it there`
-  if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) || KEYWORDS.includes(name)) return `\`${name}\` cannot be a name`
-  const clash = document.symbols!.visibleAt(symbol.span.start).find((each) => each.name === name)
-  if (clash !== undefined) return `\`${name}\` is already a ${clash.kind} here`
-  const edits = [symbol.span, ...symbol.references].map((span) => ({ range: toRange(document.text, span), newText: name }))
-  return { changes: { [document.text.uri]: edits } }
-}
-
-const OUTLINE_KINDS: Readonly<Record<SymbolKind, LspSymbolKind>> = {
-  variable: LspSymbolKind.Variable,
-  parameter: LspSymbolKind.Variable,
-  function: LspSymbolKind.Function,
-  tool: LspSymbolKind.Function,
-  pipeline: LspSymbolKind.Module,
-  struct: LspSymbolKind.Struct,
-  enum: LspSymbolKind.Enum,
-  interface: LspSymbolKind.Interface,
-  type: LspSymbolKind.TypeParameter,
-  import: LspSymbolKind.Package,
-  constant: LspSymbolKind.Constant,
-}
-
-export function makeOutline(document: OpenDocument): DocumentSymbol[] {
-  return (document.symbols?.topLevel ?? []).map((symbol) => ({
-    name: symbol.name,
-    kind: OUTLINE_KINDS[symbol.kind],
-    range: toRange(document.text, symbol.whole),
-    selectionRange: toRange(document.text, symbol.span),
-  }))
 }
 
 // ------------------------------------------------------------------------------------------------------------- completion
@@ -378,47 +301,6 @@ function optionText({ name, type, unit, default: otherwise }: OptionRow): string
   return `${name}: ${type}${unit === null ? '' : ` (${unit})`}${otherwise === null ? '' : ` = ${otherwise}`}`
 }
 
-/** The parameters of the tool or builtin that is being called. */
-export function makeSignatureHelp(
-  document: OpenDocument,
-  last: OpenDocument | null,
-  registry: Registry,
-  offset: number,
-): SignatureHelp | null {
-  const call = findOpenCall(document.text.getText(), offset)
-  if (call === null) return null
-  const tool = findTool(call, document.tools, (name) => last?.findImportPath(name) ?? null)
-  if (tool !== null) return makeToolSignature(tool, call)
-  const def = registry.builtins.get(call.callee)
-  if (def === undefined || call.callee.startsWith('__')) return null
-  const parameters = listParamNames(def.signature).map((label) => ({ label }))
-  const signature = { label: def.signature, documentation: def.doc, parameters }
-  return { signatures: [signature], activeSignature: 0, activeParameter: call.argument }
-}
-
-function makeToolSignature(tool: ToolType, { path, key, given }: OpenCall): SignatureHelp {
-  const rows = listParameters(tool)
-  const fields = rows.map(({ name, type, isRequired }) => `${name}${isRequired ? '' : '?'}: ${type}`)
-  const result = tool.result === null ? '' : ` -> ${showType(tool.result)}`
-  const current = path?.[0] ?? key ?? given.at(-1)
-  const active = rows.findIndex(({ name }) => name === current)
-  const { description } = tool.declaration
-  return {
-    signatures: [
-      {
-        label: `${tool.name}({${fields.join(', ')}})${result}`,
-        ...(description === undefined ? {} : { documentation: description }),
-        parameters: rows.map(({ description: about }, at) => ({
-          label: fields[at]!,
-          ...(about === '' ? {} : { documentation: about }),
-        })),
-      },
-    ],
-    activeSignature: 0,
-    ...(active < 0 ? {} : { activeParameter: active }),
-  }
-}
-
 /** Methods of all kinds of value, and fields and variants of what the file declares. */
 function listMemberItems(registry: Registry, last: OpenDocument | null): CompletionItem[] {
   const items = new Map<string, CompletionItem>()
@@ -445,21 +327,4 @@ function listMemberItems(registry: Registry, last: OpenDocument | null): Complet
     }
   }
   return [...items.values()]
-}
-
-// ------------------------------------------------------------------------------------------------------------- formatting
-
-/** One edit that replaces the text by its layout; none when nothing changes or it does not parse. */
-export function formatDocument({ text, settings: { fmt } }: OpenDocument): TextEdit[] {
-  const path = toPath(text.uri)
-  const source = new SourceFile(path, text.getText())
-  const result = format(source, {
-    ...(fmt.line_width === undefined ? {} : { lineWidth: fmt.line_width }),
-    ...(fmt.separator_width === undefined ? {} : { separatorWidth: fmt.separator_width }),
-  })
-  if (result.kind === 'failed' || result.text === source.text) return []
-  const before = parse(source).program
-  const after = parse(new SourceFile(path, result.text)).program
-  if (before === null || after === null || !isSameProgram(before, after)) return []
-  return [{ range: toRange(text, { start: 0, end: source.text.length }), newText: result.text }]
 }

@@ -10,7 +10,8 @@ import type { Runtime } from '@bridle/stdlib-tools'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
 import { Analysis, parseTarget } from '../checking/analyze.js'
 import type { Parsed } from '../checking/analyze.js'
-import { ModuleFinder } from '../checking/imports.js'
+import { ModuleFinder, listImportedModules } from '../checking/imports.js'
+import type { ModuleCache } from '../checking/imports.js'
 import { NO_CONFIG, loadConfig } from '../config.js'
 import type { Config } from '../config.js'
 import { CommandError } from '../errors.js'
@@ -45,12 +46,28 @@ export class OpenDocument {
   private readonly typesMade = new Map<Stmt | null, Map<string, string>>()
   private found: readonly Finding[] | null = null
 
-  /** `earlier`: another version of the file. */
-  constructor(text: TextDocument, runtimes: CheckingRuntimes, earlier: OpenDocument | null = null) {
+  /** `earlier`: another version of the file; `modules`: those that documents of one editor share. */
+  constructor(
+    text: TextDocument,
+    runtimes: CheckingRuntimes,
+    earlier: OpenDocument | null = null,
+    modules: ModuleCache | null = null,
+  ) {
     this.text = text
     this.versions = earlier?.versions ?? new Reparser()
     this.runtimes = runtimes
-    this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) })
+    this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) }, modules)
+  }
+
+  /** Whether it imports anything that may change while it is open. */
+  get importsFiles(): boolean {
+    return this.parsed.program?.items.some((item) => item.kind === 'ImportDecl' && !/^(?:std|host)\//.test(item.path)) ?? false
+  }
+
+  /** Whether it imports the module with this key, by whatever detour. */
+  imports(key: string): boolean {
+    const { program, target } = this.parsed
+    return program !== null && listImportedModules({ key: target.key, program }, this.finder).some((each) => each.key === key)
   }
 
   get runtime(): Runtime {
@@ -120,10 +137,14 @@ export class OpenDocument {
   }
 
   get listFindings(): readonly Finding[] {
-    if (this.found !== null) return this.found
+    return (this.found ??= this.findIn(this.parsed))
+  }
+
+  /** The findings of a text that stands in the place of this one. */
+  findIn(parsed: Parsed): readonly Finding[] {
     const config = this.settings
-    const analysis = new Analysis(this.finder, [this.parsed])
-    this.found = analysis.check(this.runtime, this.parsed, {
+    const analysis = new Analysis(this.finder, [parsed])
+    return analysis.check(this.runtime, parsed, {
       config,
       style: true,
       strictTypes: config.check.strict_types,
@@ -132,7 +153,6 @@ export class OpenDocument {
       hostCapabilities: null,
       invariants: true,
     })
-    return this.found
   }
 
   /** The type of a name where it stands, as types are written; null when nothing is known. */

@@ -7,8 +7,9 @@ import { TextDocument } from 'vscode-languageserver-textdocument'
 import { describe, expect, test } from 'vitest'
 import { randomEdits } from '../../../parser/src/test-support/random-edits.js'
 import { CheckingRuntimes } from '../checking/runtimes.js'
-import { makeHover, makeOutline, toDiagnostics } from './answers.js'
+import { makeHover, toDiagnostics } from './answers.js'
 import { OpenDocument } from './document.js'
+import { makeOutline } from './outline.js'
 
 const library = new URL('../../../stdlib-tools/src/std/', import.meta.url)
 const modules = readdirSync(library).filter((name) => name.endsWith('.harn') && statSync(new URL(name, library)).size < 8000)
@@ -20,7 +21,7 @@ function describeDocument(document: OpenDocument): unknown {
   const { text } = document
   const offsets = Array.from({ length: 12 }, (_, at) => Math.floor((text.getText().length * at) / 12))
   return {
-    findings: toDiagnostics(text, document.listFindings, null),
+    findings: toDiagnostics(document),
     outline: makeOutline(document),
     hovers: offsets.map((offset) => makeHover(document, registry, offset)),
   }

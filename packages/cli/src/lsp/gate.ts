@@ -25,9 +25,19 @@ const position = z.looseObject({ line: count, character: count })
 const range = z.looseObject({ start: position, end: position })
 const inDocument = z.looseObject({ textDocument: uri })
 const atPosition = z.looseObject({ textDocument: uri, position })
+const inRange = z.looseObject({ textDocument: uri, range })
+const indentation = z.looseObject({ tabSize: z.int().min(1).max(100), insertSpaces: z.boolean() })
+const calls = z.looseObject({ uri: z.string(), name: z.string(), selectionRange: range })
 
 const PARAMS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
-  ['initialize', z.looseObject({ capabilities: z.looseObject({}) })],
+  [
+    'initialize',
+    z.looseObject({
+      capabilities: z.looseObject({}),
+      rootUri: z.string().nullish(),
+      workspaceFolders: z.array(uri).nullish(),
+    }),
+  ],
   ['$/cancelRequest', z.looseObject({ id: z.union([z.string(), z.int()]) })],
   ['$/setTrace', z.looseObject({ value: z.enum(['off', 'messages', 'verbose']) })],
   [
@@ -47,9 +57,35 @@ const PARAMS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['textDocument/definition', atPosition],
   ['textDocument/references', atPosition.extend({ context: z.looseObject({ includeDeclaration: z.boolean() }) })],
   ['textDocument/rename', atPosition.extend({ newName: z.string() })],
+  ['textDocument/prepareRename', atPosition],
+  ['textDocument/signatureHelp', atPosition],
+  ['textDocument/typeDefinition', atPosition],
+  ['textDocument/implementation', atPosition],
+  ['textDocument/documentHighlight', atPosition],
   ['textDocument/documentSymbol', inDocument],
+  ['textDocument/foldingRange', inDocument],
+  ['textDocument/selectionRange', inDocument.extend({ positions: z.array(position) })],
+  ['textDocument/documentLink', inDocument],
+  ['textDocument/codeLens', inDocument],
+  ['textDocument/inlayHint', inRange],
+  ['textDocument/semanticTokens/full', inDocument],
+  ['textDocument/semanticTokens/full/delta', inDocument.extend({ previousResultId: z.string() })],
+  ['textDocument/semanticTokens/range', inRange],
   ['textDocument/formatting', inDocument],
-  ['textDocument/codeAction', z.looseObject({ textDocument: uri, range })],
+  ['textDocument/rangeFormatting', inRange],
+  ['textDocument/onTypeFormatting', atPosition.extend({ ch: z.string(), options: indentation })],
+  ['textDocument/diagnostic', inDocument],
+  ['textDocument/prepareCallHierarchy', atPosition],
+  ['callHierarchy/incomingCalls', z.looseObject({ item: calls })],
+  ['callHierarchy/outgoingCalls', z.looseObject({ item: calls })],
+  ['workspace/symbol', z.looseObject({ query: z.string() })],
+  ['workspace/diagnostic', z.looseObject({ previousResultIds: z.array(z.looseObject({ uri: z.string(), value: z.string() })) })],
+  ['workspace/didChangeWatchedFiles', z.looseObject({ changes: z.array(z.looseObject({ uri: z.string(), type: z.int() })) })],
+  [
+    'workspace/didChangeWorkspaceFolders',
+    z.looseObject({ event: z.looseObject({ added: z.array(uri), removed: z.array(uri) }) }),
+  ],
+  ['textDocument/codeAction', inRange.extend({ context: z.looseObject({ only: z.array(z.string()).nullish() }).nullish() })],
 ])
 
 export interface GateOptions {

@@ -1,37 +1,55 @@
-// The language server: keeps the open files, sends what was found in them, and passes questions on to answers.ts. Speaks the
-// Language Server Protocol (microsoft.github.io/language-server-protocol, 3.17) over standard input and output.
+// The language server: keeps the open files and passes questions on to what answers them. Speaks the Language Server Protocol
+// (microsoft.github.io/language-server-protocol, 3.17) over standard input and output.
 
-import { createConnection, ProposedFeatures, ResponseError, TextDocumentSyncKind } from 'vscode-languageserver/node'
-import type { Connection } from 'vscode-languageserver/node'
+import {
+  createConnection,
+  DidChangeWatchedFilesNotification,
+  FileChangeType,
+  ProposedFeatures,
+  ResponseError,
+  TextDocumentSyncKind,
+} from 'vscode-languageserver/node'
+import type { Connection, FileEvent, InitializeParams, ServerCapabilities } from 'vscode-languageserver/node'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { CheckingRuntimes } from '../checking/runtimes.js'
-import { NO_CONFIG } from '../config.js'
 import { VERSION } from '../version.js'
-import {
-  listCodeActions,
-  listCompletions,
-  findDefinition,
-  toDiagnostics,
-  formatDocument,
-  makeHover,
-  makeOutline,
-  findReferences,
-  rename,
-  makeSignatureHelp,
-} from './answers.js'
-import { OpenDocument, toPath } from './document.js'
+import { ACTION_KINDS, listCodeActions } from './actions.js'
+import { answerQuestions } from './features.js'
+import { FindingsService } from './findings-service.js'
+import { TOKEN_MODIFIERS, TOKEN_TYPES } from './semantic-tokens.js'
 import { openEditorStreams } from './streams.js'
+import { Workspace } from './workspace.js'
 
-/** JSON-RPC: the request cannot be carried out, with a reason for the person (LSP, `RequestFailed`). */
-const REQUEST_FAILED = -32_803
-
-/** A change is looked at when it comes; those that come within this time behind it are looked at together, in milliseconds. */
-const PAUSE_MS = 30
-
-interface Open {
-  document: OpenDocument
-  /** The newest earlier version that parsed. */
-  before: OpenDocument | null
+const CAPABILITIES: ServerCapabilities = {
+  textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
+  hoverProvider: true,
+  completionProvider: { triggerCharacters: ['.', '{', ','] },
+  signatureHelpProvider: { triggerCharacters: ['(', '{', ','] },
+  definitionProvider: true,
+  typeDefinitionProvider: true,
+  implementationProvider: true,
+  referencesProvider: true,
+  documentHighlightProvider: true,
+  renameProvider: { prepareProvider: true },
+  documentSymbolProvider: true,
+  workspaceSymbolProvider: true,
+  callHierarchyProvider: true,
+  codeLensProvider: {},
+  documentLinkProvider: {},
+  foldingRangeProvider: true,
+  selectionRangeProvider: true,
+  inlayHintProvider: true,
+  semanticTokensProvider: {
+    legend: { tokenTypes: [...TOKEN_TYPES], tokenModifiers: [...TOKEN_MODIFIERS] },
+    full: { delta: true },
+    range: true,
+  },
+  documentFormattingProvider: true,
+  documentRangeFormattingProvider: true,
+  documentOnTypeFormattingProvider: { firstTriggerCharacter: '}', moreTriggerCharacter: ['\n', ']', ')'] },
+  codeActionProvider: { codeActionKinds: ACTION_KINDS },
+  diagnosticProvider: { identifier: 'bridle', interFileDependencies: true, workspaceDiagnostics: true },
+  workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 }
 
 /** Ends when the client closes the connection, with the exit code that the protocol wants then. */
@@ -42,7 +60,7 @@ export async function serveLanguage(
 ): Promise<number> {
   const { reader, writer, gate } = openEditorStreams(input, output)
   const connection = createConnection(ProposedFeatures.all, reader, writer)
-  const server = new LanguageServer(connection, new CheckingRuntimes({ flag: tools }))
+  const server = new LanguageServer(connection, tools)
   server.listen()
   await new Promise<void>((ended) => {
     connection.onExit(() => ended())
@@ -55,136 +73,108 @@ export async function serveLanguage(
 
 class LanguageServer {
   private readonly connection: Connection
-  private readonly open = new Map<string, Open>()
-  private readonly waiting = new Map<string, NodeJS.Timeout>()
-  /** When findings were sent last, by `performance.now()`. */
-  private publishedAt = -PAUSE_MS
-  private hasStopped = false
-  private readonly runtimes: CheckingRuntimes
+  private readonly workspace: Workspace
+  private readonly findings: FindingsService
 
-  constructor(connection: Connection, runtimes: CheckingRuntimes) {
+  constructor(connection: Connection, tools: string | undefined) {
     this.connection = connection
-    this.runtimes = runtimes
+    this.workspace = new Workspace((findOpenText) => new CheckingRuntimes({ flag: tools, findOpenText }))
+    this.findings = new FindingsService(connection, this.workspace)
   }
 
   listen(): void {
-    const { connection } = this
-    connection.onInitialize(() => ({
-      serverInfo: { name: 'bridle', version: VERSION },
-      capabilities: {
-        textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
-        hoverProvider: true,
-        completionProvider: { triggerCharacters: ['.', '{', ','] },
-        signatureHelpProvider: { triggerCharacters: ['(', '{', ','] },
-        definitionProvider: true,
-        referencesProvider: true,
-        renameProvider: true,
-        documentSymbolProvider: true,
-        documentFormattingProvider: true,
-        codeActionProvider: { codeActionKinds: ['quickfix'] },
-      },
-    }))
+    const { connection, workspace, findings } = this
+    connection.onInitialize((params) => this.initialize(params))
     connection.onDidOpenTextDocument(({ textDocument: { uri, languageId, version: at, text } }) => {
       this.update(TextDocument.create(uri, languageId, at, text))
     })
     connection.onDidChangeTextDocument(({ textDocument, contentChanges }) => {
-      const open = this.open.get(textDocument.uri)
-      if (open === undefined) return
+      const open = workspace.find(textDocument.uri)
+      if (open === null) return
       this.update(TextDocument.update(open.document.text, contentChanges, textDocument.version))
     })
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
-      this.open.delete(uri)
-      if (!this.hasStopped) void connection.sendDiagnostics({ uri, diagnostics: [] })
+      const open = workspace.find(uri)
+      if (open === null) return
+      const key = workspace.readKey(open.document)
+      workspace.close(uri)
+      findings.forget(uri)
+      // Who imports it gets the file again, which may differ from what was never saved.
+      this.announce(key, uri)
     })
-    this.answer()
+    connection.onDidChangeWatchedFiles(({ changes }) => this.takeChanges(changes))
+    connection.onRequest('textDocument/codeAction', (params: Parameters<Parameters<Connection['onCodeAction']>[0]>[0]) => {
+      const open = workspace.find(params.textDocument.uri)
+      return open === null ? [] : listCodeActions(open.document, params.range, params.context?.only ?? null)
+    })
+    answerQuestions(connection, workspace)
+    const unknown = (): never => {
+      throw new ResponseError(-32_602, 'the document is neither open nor a file')
+    }
+    connection.languages.diagnostics.on(({ textDocument, previousResultId }) =>
+      findings.reportDocument(workspace.findByUri(textDocument.uri) ?? unknown(), previousResultId),
+    )
+    connection.languages.diagnostics.onWorkspace(({ previousResultIds }, token) =>
+      findings.reportWorkspace(previousResultIds, () => token.isCancellationRequested),
+    )
     connection.listen()
   }
 
   /** Nothing can be sent any more. */
   stop(): void {
-    this.hasStopped = true
-    for (const timer of this.waiting.values()) clearTimeout(timer)
-    this.waiting.clear()
+    this.findings.stop()
   }
 
-  private answer(): void {
-    const { connection } = this
-    const { registry } = this.runtimes.getRuntime(NO_CONFIG)
-    connection.onHover(({ textDocument, position }) => {
-      const found = this.findParsed(textDocument.uri)
-      return found === null ? null : makeHover(found, registry, found.text.offsetAt(position))
+  private initialize({ capabilities, workspaceFolders, rootUri }: InitializeParams): {
+    readonly serverInfo: { readonly name: string; readonly version: string }
+    readonly capabilities: ServerCapabilities
+  } {
+    const { connection, workspace, findings } = this
+    workspace.setFolders(workspaceFolders?.map(({ uri }) => uri) ?? (rootUri == null ? [] : [rootUri]))
+    // A client that fetches findings and cannot be told to fetch them again would miss what a change of another file does.
+    findings.isFetched =
+      capabilities.textDocument?.diagnostic !== undefined && capabilities.workspace?.diagnostics?.refreshSupport === true
+    const watches = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
+    connection.onInitialized(() => {
+      if (watches) void connection.client.register(DidChangeWatchedFilesNotification.type, { watchers: WATCHED })
+      if (capabilities.workspace?.workspaceFolders === true)
+        connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
+          workspace.changeFolders(
+            added.map(({ uri }) => uri),
+            removed.map(({ uri }) => uri),
+          )
+        })
     })
-    connection.onCompletion(({ textDocument, position }) => {
-      const open = this.open.get(textDocument.uri)
-      if (open === undefined) return []
-      const last = open.document.symbols === null ? open.before : open.document
-      return listCompletions(open.document, last, registry, open.document.text.offsetAt(position))
-    })
-    connection.onSignatureHelp(({ textDocument, position }) => {
-      const open = this.open.get(textDocument.uri)
-      if (open === undefined) return null
-      const last = open.document.symbols === null ? open.before : open.document
-      return makeSignatureHelp(open.document, last, registry, open.document.text.offsetAt(position))
-    })
-    connection.onDefinition(({ textDocument, position }) => {
-      const found = this.findParsed(textDocument.uri)
-      return found === null ? null : findDefinition(found, found.text.offsetAt(position))
-    })
-    connection.onReferences(({ textDocument, position, context }) => {
-      const found = this.findParsed(textDocument.uri)
-      return found === null ? [] : findReferences(found, found.text.offsetAt(position), context.includeDeclaration)
-    })
-    connection.onRenameRequest(({ textDocument, position, newName }) => {
-      const found = this.findParsed(textDocument.uri)
-      const edit = found === null ? 'the file does not parse' : rename(found, found.text.offsetAt(position), newName)
-      return typeof edit === 'string' ? new ResponseError(REQUEST_FAILED, edit) : edit
-    })
-    connection.onDocumentSymbol(({ textDocument }) => {
-      const found = this.findParsed(textDocument.uri)
-      return found === null ? [] : makeOutline(found)
-    })
-    connection.onDocumentFormatting(({ textDocument }) => {
-      const found = this.findParsed(textDocument.uri)
-      return found === null ? [] : formatDocument(found)
-    })
-    connection.onCodeAction(({ textDocument, range }) => {
-      const open = this.open.get(textDocument.uri)
-      return open === undefined ? [] : listCodeActions(open.document, open.document.listFindings, range)
-    })
-  }
-
-  /** The document, when its text parses. */
-  private findParsed(uri: string): OpenDocument | null {
-    const open = this.open.get(uri)
-    return open === undefined || open.document.symbols === null ? null : open.document
+    return { serverInfo: { name: 'bridle', version: VERSION }, capabilities: CAPABILITIES }
   }
 
   private update(text: TextDocument): void {
-    const known = this.open.get(text.uri)
-    const before = known === undefined ? null : known.document.isKnownToParse ? known.document : known.before
-    this.open.set(text.uri, { document: new OpenDocument(text, this.runtimes, known?.document ?? null), before })
-    // Messages that were read before the end are still handed on.
-    if (this.hasStopped) return
-    clearTimeout(this.waiting.get(text.uri))
-    const isFirst = performance.now() - this.publishedAt >= PAUSE_MS
-    this.waiting.set(
-      text.uri,
-      setTimeout(() => this.publish(text.uri), isFirst ? 0 : PAUSE_MS),
-    )
+    const { workspace, findings } = this
+    const isNew = workspace.find(text.uri) === null
+    workspace.set(text)
+    findings.schedule(text.uri)
+    const { document } = workspace.find(text.uri)!
+    const key = workspace.readKey(document)
+    this.announce(isNew ? null : key, text.uri)
   }
 
-  private publish(uri: string): void {
-    this.waiting.delete(uri)
-    const open = this.open.get(uri)
-    if (open === undefined) return
-    const { text } = open.document
-    try {
-      const findings = open.document.listFindings
-      const diagnostics = toDiagnostics(text, findings, open.document.settingsProblem)
-      void this.connection.sendDiagnostics({ uri, version: text.version, diagnostics })
-      this.publishedAt = performance.now()
-    } catch (cause) {
-      this.connection.console.error(`${toPath(uri)}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+  /** Others may import it. null: an import that was not found may be now. */
+  private announce(key: string | null, uri: string): void {
+    if (this.workspace.openDocuments.some(({ document }) => document.text.uri !== uri)) this.findings.refreshImporters(key, uri)
+    this.workspace.forgetFindings()
+  }
+
+  private takeChanges(changes: readonly FileEvent[]): void {
+    const { workspace, findings } = this
+    workspace.forgetFindings()
+    if (changes.some(({ uri }) => !uri.endsWith('.harn'))) return findings.refreshAll()
+    for (const { uri, type } of changes) {
+      // What the editor has open is as the editor has it.
+      if (workspace.find(uri) !== null) continue
+      findings.refreshImporters(type === FileChangeType.Changed ? workspace.readKeyOfUri(uri) : null, uri)
     }
   }
 }
+
+/** Scripts, templates, settings, and files of declarations of tools. */
+const WATCHED = ['**/*.harn', '**/*.harn.prompt', '**/harn.toml', '**/*.json'].map((globPattern) => ({ globPattern }))

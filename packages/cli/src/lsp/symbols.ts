@@ -32,6 +32,10 @@ export interface FileSymbol {
   readonly references: Span[]
   /** Path of the import that brings it. */
   readonly importPath: string | null
+  /** Declared by `{name}` of a pattern, where the name of the field is the name of the variable. */
+  readonly isField: boolean
+  /** Of a variable: whether it is declared with `var`. */
+  readonly isMutable: boolean
 }
 
 export interface FileSymbols {
@@ -122,6 +126,8 @@ class Walk {
       scope: scope.span,
       references: [],
       importPath: null,
+      isField: false,
+      isMutable: false,
       ...more,
     }
     scope.names.set(name.text, symbol)
@@ -163,7 +169,7 @@ class Walk {
     switch (stmt.kind) {
       case 'Let':
         this.visitExpression(stmt.value)
-        this.declareBinding(stmt.binding, 'variable', stmt.span)
+        this.declareBinding(stmt.binding, 'variable', stmt.span, { isMutable: stmt.mutable })
         return
       case 'For':
         this.visitExpression(stmt.iterable)
@@ -183,6 +189,8 @@ class Walk {
         }
         return
       case 'FnDecl':
+        for (const { bound } of stmt.where) if (this.isDeclared(bound.text)) this.mention(bound)
+        return this.visitCallable(stmt.params, stmt.body, stmt.span, stmt.returns)
       case 'ToolDecl':
         return this.visitCallable(stmt.params, stmt.body, stmt.span, stmt.returns)
       case 'PipelineDecl':
@@ -215,6 +223,16 @@ class Walk {
         return
       case 'TypeDecl':
         return this.visitType(stmt.type)
+      case 'EnumDecl':
+        for (const variant of stmt.variants) for (const param of variant.params) this.visitType(param.type)
+        return
+      case 'InterfaceDecl':
+        for (const { type } of stmt.assocTypes) this.visitType(type)
+        for (const method of stmt.methods) {
+          for (const param of method.params) this.visitType(param.type)
+          this.visitType(method.returns)
+        }
+        return
       default:
         forEachChild(stmt, (child) => this.visitNode(child))
     }
@@ -232,9 +250,9 @@ class Walk {
     })
   }
 
-  private declareBinding(binding: Binding, kind: SymbolKind, whole: Span): void {
-    const declare = (name: Name | null): void => {
-      if (name !== null) this.declare(name, kind, whole)
+  private declareBinding(binding: Binding, kind: SymbolKind, whole: Span, facts: Partial<FileSymbol> = {}): void {
+    const declare = (name: Name | null, isField = false): void => {
+      if (name !== null) this.declare(name, kind, whole, { ...facts, isField })
     }
     switch (binding.kind) {
       case 'NameBinding':
@@ -243,7 +261,7 @@ class Walk {
       case 'DictBinding':
         for (const field of binding.fields) {
           if (field.defaultValue !== null) this.visitExpression(field.defaultValue)
-          declare(field.alias ?? field.key)
+          declare(field.alias ?? field.key, field.alias === null)
         }
         return declare(binding.rest)
       case 'ListBinding':

@@ -1,0 +1,175 @@
+// The files that an editor works on: its open documents as it has them, and the other scripts below its folders as they are on disk.
+
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { TextDocument } from 'vscode-languageserver-textdocument'
+import { ModuleCache } from '../checking/imports.js'
+import type { CheckingRuntimes } from '../checking/runtimes.js'
+import { OpenDocument, toPath } from './document.js'
+
+export interface Open {
+  readonly document: OpenDocument
+  /** The newest earlier version that parsed. */
+  readonly before: OpenDocument | null
+}
+
+interface OnDisk {
+  readonly document: OpenDocument
+  readonly changed: number
+  readonly size: number
+}
+
+/** A folder that has more scripts is not searched further: an editor may be opened on a whole disk. */
+const MOST_FILES = 5000
+const MOST_BYTES = 16 << 20
+/** Folders that hold what others wrote. */
+const FOREIGN: ReadonlySet<string> = new Set(['node_modules', 'dist', 'target', '.git', '.harn', '.bridle'])
+
+export class Workspace {
+  readonly modules: ModuleCache
+  private readonly makeRuntimes: () => CheckingRuntimes
+  private runtimesMade: CheckingRuntimes | null = null
+  private readonly open = new Map<string, Open>()
+  /** Addresses of open documents by the key of their module. */
+  private readonly uris = new Map<string, string>()
+  private readonly onDisk = new Map<string, OnDisk>()
+  private folders: readonly string[] = []
+
+  /** `makeRuntimes` is given what finds the text of an open document. */
+  constructor(makeRuntimes: (findOpenText: (key: string) => string | null) => CheckingRuntimes) {
+    const findOpenText = (key: string): string | null => this.findOpenText(key)
+    this.modules = new ModuleCache(findOpenText)
+    this.makeRuntimes = () => makeRuntimes(findOpenText)
+  }
+
+  get runtimes(): CheckingRuntimes {
+    return (this.runtimesMade ??= this.makeRuntimes())
+  }
+
+  /** Addresses of folders; those that are not on this machine are left out. */
+  setFolders(uris: readonly string[]): void {
+    this.folders = [...new Set(uris.map(toPath).filter((path) => !/^[\w-]{2,}:/.test(path)))].map(findRealPath)
+  }
+
+  changeFolders(added: readonly string[], removed: readonly string[]): void {
+    const gone = new Set(removed.map(toPath).map(findRealPath))
+    this.setFolders([...this.folders.filter((path) => !gone.has(path)).map((path) => pathToFileURL(path).href), ...added])
+  }
+
+  get openDocuments(): readonly Open[] {
+    return [...this.open.values()]
+  }
+
+  find(uri: string): Open | null {
+    return this.open.get(uri) ?? null
+  }
+
+  set(text: TextDocument): void {
+    const known = this.open.get(text.uri)
+    const before = known === undefined ? null : known.document.isKnownToParse ? known.document : known.before
+    this.open.set(text.uri, { document: new OpenDocument(text, this.runtimes, known?.document ?? null, this.modules), before })
+    if (known === undefined) this.uris.set(findRealPath(toPath(text.uri)), text.uri)
+  }
+
+  /** The same text is looked at again, because what it imports has changed. */
+  refresh(uri: string): void {
+    const known = this.open.get(uri)
+    if (known !== undefined) this.set(known.document.text)
+  }
+
+  close(uri: string): void {
+    this.open.delete(uri)
+    for (const [key, each] of this.uris) if (each === uri) this.uris.delete(key)
+  }
+
+  /** The key of a document as modules name it. */
+  readKey(document: OpenDocument): string {
+    return findRealPath(toPath(document.text.uri))
+  }
+
+  readKeyOfUri(uri: string): string {
+    return findRealPath(toPath(uri))
+  }
+
+  /** The address of a module: that of the open document, if it is open. */
+  readUri(key: string): string {
+    return this.uris.get(key) ?? pathToFileURL(key).href
+  }
+
+  private findOpenText(key: string): string | null {
+    const uri = this.uris.get(key)
+    return uri === undefined ? null : (this.open.get(uri)?.document.text.getText() ?? null)
+  }
+
+  /** The document with a key, open or on disk; null for what is no file, or cannot be read. */
+  findByKey(key: string): OpenDocument | null {
+    const uri = this.uris.get(key)
+    if (uri !== undefined) return this.open.get(uri)?.document ?? null
+    const facts = statSync(key, { throwIfNoEntry: false })
+    if (facts === undefined || !facts.isFile() || facts.size > MOST_BYTES) return null
+    const known = this.onDisk.get(key)
+    if (known?.changed === facts.mtimeMs && known.size === facts.size) return known.document
+    try {
+      const text = TextDocument.create(pathToFileURL(key).href, 'harn', 0, readFileSync(key, 'utf8'))
+      const document = new OpenDocument(text, this.runtimes, null, this.modules)
+      this.onDisk.set(key, { document, changed: facts.mtimeMs, size: facts.size })
+      return document
+    } catch {
+      return null
+    }
+  }
+
+  findByUri(uri: string): OpenDocument | null {
+    return this.open.get(uri)?.document ?? this.findByKey(findRealPath(toPath(uri)))
+  }
+
+  /** What was found in files that are not open is found again: something that they import has changed. */
+  forgetFindings(): void {
+    this.onDisk.clear()
+  }
+
+  /** Open documents, and scripts below the folders. With a name: those whose text has it. */
+  listDocuments(name: string | null = null): readonly OpenDocument[] {
+    const keys = new Set([...this.uris.keys(), ...this.listFiles()])
+    const found: OpenDocument[] = []
+    for (const key of keys) {
+      const document = this.findByKey(key)
+      if (document !== null && (name === null || document.text.getText().includes(name))) found.push(document)
+    }
+    return found
+  }
+
+  private listFiles(): readonly string[] {
+    const files: string[] = []
+    const visit = (folder: string): void => {
+      for (const entry of listEntries(folder)) {
+        if (files.length >= MOST_FILES) return
+        const path = join(folder, entry.name)
+        if (entry.isDirectory() && !FOREIGN.has(entry.name)) visit(path)
+        else if (entry.isFile() && extname(entry.name) === '.harn') files.push(path)
+      }
+    }
+    for (const folder of this.folders) visit(folder)
+    return files
+  }
+}
+
+function listEntries(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder)
+  } catch {
+    return []
+  }
+}
+
+const readEntries = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).toSorted((one, other) => (one.name < other.name ? -1 : 1))
+
+function findRealPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
