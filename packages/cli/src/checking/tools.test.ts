@@ -8,8 +8,9 @@ import { TextDocument } from 'vscode-languageserver-textdocument'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { checkCommand } from '../commands/check.js'
 import { toolsTypesCommand } from '../commands/tools.js'
-import { listCompletions, makeHover, makeSignatureHelp } from '../lsp/answers.js'
+import { listCompletions, makeHover } from '../lsp/answers.js'
 import { OpenDocument } from '../lsp/document.js'
+import { makeSignatureHelp } from '../lsp/hints.js'
 import { CheckingRuntimes } from './runtimes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-tools-'))

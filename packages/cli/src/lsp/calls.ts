@@ -23,7 +23,7 @@ interface Callable {
 }
 
 function findCallable(workspace: Workspace, document: OpenDocument, offset: number): Callable | null {
-  const origin = findOrigin(workspace, document, offset)
+  const origin = findOrigin(document, offset)
   if (origin === null || !CALLABLE.has(origin.symbol.declaration?.kind ?? '')) return null
   const home = origin.file === null ? document : isFileKey(origin.key) ? workspace.findByKey(origin.key) : null
   const symbol = home?.symbols?.all.find(
@@ -38,7 +38,7 @@ function makeItem({ text }: OpenDocument, { name, kind, whole, span }: FileSymbo
 
 export function listIncomingCalls(workspace: Workspace, item: CallHierarchyItem): CallHierarchyIncomingCall[] {
   const found = reopen(workspace, item)
-  const origin = found === null ? null : findOrigin(workspace, found.document, found.symbol.span.start)
+  const origin = found === null ? null : findOrigin(found.document, found.symbol.span.start)
   if (found === null || origin === null) return []
   const calls = new Map<string, { readonly from: CallHierarchyItem; readonly fromRanges: Range[] }>()
   for (const { document, span, symbol } of listMentions(workspace, found.document, origin)) {

@@ -1,6 +1,7 @@
 // One open file as the editor's questions need it: its tree, its symbols, the types of its names and what was found in it. Made
 // anew for each version of the text; parts are made when first asked for.
 
+import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { checkProgram } from '@bridle/compiler'
 import type { ToolTypes } from '@bridle/compiler'
@@ -31,10 +32,20 @@ export function toPath(uri: string): string {
   }
 }
 
+/** The path itself where nothing is. */
+export function findRealPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
 export class OpenDocument {
   readonly text: TextDocument
   /** Why the settings of `harn.toml` are not heeded; null when they are. */
   settingsProblem: string | null = null
+  private keyMade: string | null = null
   private parsedMade: Parsed | null = null
   private settingsMade: Config | null = null
   readonly finder: ModuleFinder
@@ -57,6 +68,11 @@ export class OpenDocument {
     this.versions = earlier?.versions ?? new Reparser()
     this.runtimes = runtimes
     this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) }, modules)
+  }
+
+  /** As modules name it. */
+  get key(): string {
+    return (this.keyMade ??= findRealPath(toPath(this.text.uri)))
   }
 
   /** Whether it imports anything that may change while it is open. */

@@ -48,9 +48,7 @@ export function answerQuestions(connection: Connection, workspace: Workspace): v
     about([], (document, { position }) => listCompletions(document, findLast(document), registry, at(document, position))),
   )
   connection.onSignatureHelp(
-    about(null, (document, { position }) =>
-      makeSignatureHelp(workspace, document, findLast(document), registry, at(document, position)),
-    ),
+    about(null, (document, { position }) => makeSignatureHelp(document, findLast(document), registry, at(document, position))),
   )
 
   connection.onDefinition(about(null, (document, { position }) => findDefinition(workspace, document, at(document, position))))
@@ -69,7 +67,7 @@ export function answerQuestions(connection: Connection, workspace: Workspace): v
   connection.onPrepareRename(({ textDocument, position }) => {
     const open = workspace.find(textDocument.uri)
     if (open === null) return null
-    const found = prepareRename(workspace, open.document, at(open.document, position))
+    const found = prepareRename(open.document, at(open.document, position))
     return typeof found === 'string' ? null : found
   })
   connection.onRenameRequest(({ textDocument, position, newName }) => {
@@ -98,7 +96,7 @@ export function answerQuestions(connection: Connection, workspace: Workspace): v
   connection.onCodeLens(about([], listLenses))
   connection.languages.inlayHint.on(
     about([], (document, { range }) =>
-      listInlayHints(workspace, document, registry, { start: at(document, range.start), end: at(document, range.end) }),
+      listInlayHints(document, registry, { start: at(document, range.start), end: at(document, range.end) }),
     ),
   )
 

@@ -13,7 +13,6 @@ import type { OpenDocument } from './document.js'
 import { findOriginOfName } from './origins.js'
 import { findOpenCall, findTool } from './tool-calls.js'
 import type { OpenCall } from './tool-calls.js'
-import type { Workspace } from './workspace.js'
 
 const MOST_LETTERS = 40
 const LITERALS: ReadonlySet<Expr['kind']> = new Set([
@@ -29,7 +28,7 @@ const LITERALS: ReadonlySet<Expr['kind']> = new Set([
   'Unary',
 ])
 
-export function listInlayHints(workspace: Workspace, document: OpenDocument, registry: Registry, range: Span): InlayHint[] {
+export function listInlayHints(document: OpenDocument, registry: Registry, range: Span): InlayHint[] {
   const { program } = document.parsed
   if (program === null) return []
   const { text } = document
@@ -66,20 +65,15 @@ export function listInlayHints(workspace: Workspace, document: OpenDocument, reg
         if (binding.kind === 'NameBinding' && binding.type === null && !isPlain) showTypeOf(binding.name)
       }
       if (node.kind === 'For' && node.binding.kind === 'NameBinding' && node.binding.type === null) showTypeOf(node.binding.name)
-      if (node.kind === 'Call') showNames(findParameters(workspace, document, registry, node.callee), node.args)
+      if (node.kind === 'Call') showNames(findParameters(document, registry, node.callee), node.args)
       return true
     },
   })
   return hints
 }
 
-function findParameters(
-  workspace: Workspace,
-  document: OpenDocument,
-  registry: Registry,
-  callee: Name,
-): readonly string[] | null {
-  const declaration = findOriginOfName(workspace, document, callee.text, callee.span.start)?.symbol.declaration ?? null
+function findParameters(document: OpenDocument, registry: Registry, callee: Name): readonly string[] | null {
+  const declaration = findOriginOfName(document, callee.text, callee.span.start)?.symbol.declaration ?? null
   if (declaration !== null) return readParams(declaration)?.map(({ name }) => name.text) ?? null
   const def = registry.builtins.get(callee.text)
   return def === undefined ? null : listParamNames(def.signature)
@@ -93,7 +87,6 @@ function readParams(declaration: Declaration): readonly Param[] | null {
 
 /** The parameters of the function, tool, builtin or method that is being called. `last`: the newest version that parsed. */
 export function makeSignatureHelp(
-  workspace: Workspace,
   document: OpenDocument,
   last: OpenDocument | null,
   registry: Registry,
@@ -105,8 +98,7 @@ export function makeSignatureHelp(
   if (tool !== null) return makeToolSignature(tool, call)
   const method = /\.([\p{L}_][\p{L}\p{N}_]*)$/u.exec(call.callee)?.[1]
   if (method !== undefined) return makeMethodSignature(method, last, registry, call.argument)
-  const origin =
-    last === null ? null : findOriginOfName(workspace, last, call.callee, Math.min(offset, last.text.getText().length))
+  const origin = last === null ? null : findOriginOfName(last, call.callee, Math.min(offset, last.text.getText().length))
   const own = origin?.symbol.declaration ?? null
   const source = origin?.file?.text ?? last?.text.getText() ?? ''
   if (own !== null) {

@@ -13,7 +13,7 @@ import { listWriteSpans } from './writes.js'
 import type { Workspace } from './workspace.js'
 
 export function findDefinition(workspace: Workspace, document: OpenDocument, offset: number): Location | null {
-  const origin = findOrigin(workspace, document, offset)
+  const origin = findOrigin(document, offset)
   return origin === null ? null : locateOrigin(workspace, document, origin)
 }
 
@@ -23,7 +23,7 @@ export function findReferences(
   offset: number,
   withDeclaration: boolean,
 ): Location[] {
-  const origin = findOrigin(workspace, document, offset)
+  const origin = findOrigin(document, offset)
   if (origin === null) return []
   const mentions = listMentions(workspace, document, origin)
   return mentions.filter(({ isDeclaration }) => withDeclaration || !isDeclaration).map(locateMention)
@@ -49,12 +49,11 @@ export function listHighlights(document: OpenDocument, offset: number): Document
 
 /** What would be renamed; a string says why nothing can be. */
 export function prepareRename(
-  workspace: Workspace,
   document: OpenDocument,
   offset: number,
 ): { readonly range: Range; readonly placeholder: string } | string {
   const { symbols, text } = document
-  const origin = symbols === null ? null : findOrigin(workspace, document, offset)
+  const origin = symbols === null ? null : findOrigin(document, offset)
   if (origin === null) return 'there is no name of this file, or of a file that it imports, here'
   const problem = findHomeProblem(origin)
   if (problem !== null) return problem
@@ -71,7 +70,7 @@ function findHomeProblem({ key, symbol, file, path }: Origin): string | null {
 
 /** In all files of the workspace. A string says why the name cannot be changed. */
 export function rename(workspace: Workspace, document: OpenDocument, offset: number, name: string): WorkspaceEdit | string {
-  const origin = document.symbols === null ? null : findOrigin(workspace, document, offset)
+  const origin = document.symbols === null ? null : findOrigin(document, offset)
   if (origin === null) return 'there is no name of this file, or of a file that it imports, here'
   const problem = findHomeProblem(origin)
   if (problem !== null) return problem
@@ -116,7 +115,7 @@ export function findTypeDefinitions(workspace: Workspace, document: OpenDocument
     : (document.findTypeAt(here) ?? document.findTypeAt(symbol.span) ?? readWrittenType(document, symbol.whole, symbol.span))
   const names = new Set(shown?.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? [])
   return [...names].flatMap((name) => {
-    const origin = findOriginOfName(workspace, document, name, offset)
+    const origin = findOriginOfName(document, name, offset)
     const isType = origin !== null && TYPE_KINDS.has(origin.symbol.declaration?.kind ?? '')
     const location = isType ? locateOrigin(workspace, document, origin) : null
     return location === null ? [] : [location]
@@ -136,7 +135,7 @@ export function findImplementations(workspace: Workspace, document: OpenDocument
   const { program } = document.parsed
   if (program === null) return []
   const method = findInterfaceMethod(program, offset)
-  const origin = method === null ? findOrigin(workspace, document, offset) : null
+  const origin = method === null ? findOrigin(document, offset) : null
   const owner = method?.owner ?? origin?.symbol.declaration ?? null
   if (owner === null || !TYPE_KINDS.has(owner.kind)) return []
   const wanted = owner.kind === 'InterfaceDecl' ? owner.methods.map(({ name }) => name.text) : null

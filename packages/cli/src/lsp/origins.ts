@@ -36,26 +36,26 @@ function readSymbols(program: Program): FileSymbols {
 }
 
 /** The declaration of the name at an offset; null for names that no file declares. */
-export function findOrigin(workspace: Workspace, document: OpenDocument, offset: number): Origin | null {
+export function findOrigin(document: OpenDocument, offset: number): Origin | null {
   const { symbols } = document
   if (symbols === null) return null
   const symbol = symbols.at(offset)
-  if (symbol !== null) return findOriginOf(workspace, document, symbol)
+  if (symbol !== null) return findOriginOf(document, symbol)
   const name = symbols.nameAt(offset)?.text
   return name === undefined ? null : findThroughWildcards(document.finder, symbols, name, document.parsed.target.key)
 }
 
 /** The declaration of a symbol, which may be an import. */
-export function findOriginOf(workspace: Workspace, document: OpenDocument, symbol: FileSymbol): Origin | null {
-  if (symbol.importPath === null) return { key: workspace.readKey(document), symbol, file: null, path: null }
+export function findOriginOf(document: OpenDocument, symbol: FileSymbol): Origin | null {
+  if (symbol.importPath === null) return { key: document.key, symbol, file: null, path: null }
   return followImport(document.finder, symbol.importPath, symbol.name, document.parsed.target.key)
 }
 
 /** The declaration of a name by name: what a call in text that does not parse means. */
-export function findOriginOfName(workspace: Workspace, document: OpenDocument, name: string, offset: number): Origin | null {
+export function findOriginOfName(document: OpenDocument, name: string, offset: number): Origin | null {
   const { symbols } = document
   const symbol = symbols?.visibleAt(offset).find((each) => each.name === name)
-  if (symbol !== undefined) return findOriginOf(workspace, document, symbol)
+  if (symbol !== undefined) return findOriginOf(document, symbol)
   return symbols === null ? null : findThroughWildcards(document.finder, symbols, name, document.parsed.target.key)
 }
 
@@ -110,8 +110,8 @@ export function listMentions(workspace: Workspace, document: OpenDocument, origi
   const { symbol, key } = origin
   const isLocal = origin.file === null && !document.symbols!.topLevel.includes(symbol)
   if (isLocal) return mentionsOf(document, symbol, true)
-  const known = new Map(workspace.listDocuments(symbol.name).map((each) => [workspace.readKey(each), each]))
-  known.set(workspace.readKey(document), document)
+  const known = new Map(workspace.listDocuments(symbol.name).map((each) => [each.key, each]))
+  known.set(document.key, document)
   const home = isFileKey(key) ? workspace.findByKey(key) : null
   if (home !== null) known.set(key, home)
   return [...known].flatMap(([at, each]) => {

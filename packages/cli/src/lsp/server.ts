@@ -96,7 +96,7 @@ class LanguageServer {
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
       const open = workspace.find(uri)
       if (open === null) return
-      const key = workspace.readKey(open.document)
+      const key = open.document.key
       workspace.close(uri)
       findings.forget(uri)
       // Who imports it gets the file again, which may differ from what was never saved.
@@ -154,7 +154,7 @@ class LanguageServer {
     workspace.set(text)
     findings.schedule(text.uri)
     const { document } = workspace.find(text.uri)!
-    const key = workspace.readKey(document)
+    const key = document.key
     this.announce(isNew ? null : key, text.uri)
   }
 

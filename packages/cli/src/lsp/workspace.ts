@@ -1,12 +1,12 @@
 // The files that an editor works on: its open documents as it has them, and the other scripts below its folders as they are on disk.
 
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { ModuleCache } from '../checking/imports.js'
 import type { CheckingRuntimes } from '../checking/runtimes.js'
-import { OpenDocument, toPath } from './document.js'
+import { findRealPath, OpenDocument, toPath } from './document.js'
 
 export interface Open {
   readonly document: OpenDocument
@@ -81,11 +81,6 @@ export class Workspace {
   close(uri: string): void {
     this.open.delete(uri)
     for (const [key, each] of this.uris) if (each === uri) this.uris.delete(key)
-  }
-
-  /** The key of a document as modules name it. */
-  readKey(document: OpenDocument): string {
-    return findRealPath(toPath(document.text.uri))
   }
 
   readKeyOfUri(uri: string): string {
@@ -165,11 +160,3 @@ function listEntries(folder: string): ReturnType<typeof readEntries> {
 
 const readEntries = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).toSorted((one, other) => (one.name < other.name ? -1 : 1))
-
-function findRealPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
