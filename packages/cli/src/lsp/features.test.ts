@@ -26,7 +26,7 @@ let client: TestClient
 let names: Record<string, unknown>
 beforeAll(async () => {
   client = new TestClient()
-  const { capabilities } = await client.start()
+  const { capabilities } = await client.start({ textDocument: { rename: { prepareSupport: true } } })
   names = capabilities as Record<string, unknown>
 })
 afterAll(() => client.stop())

@@ -30,7 +30,7 @@ const CAPABILITIES: ServerCapabilities = {
   implementationProvider: true,
   referencesProvider: true,
   documentHighlightProvider: true,
-  renameProvider: { prepareProvider: true },
+  renameProvider: true,
   documentSymbolProvider: true,
   workspaceSymbolProvider: true,
   callHierarchyProvider: true,
@@ -145,7 +145,12 @@ class LanguageServer {
           )
         })
     })
-    return { serverInfo: { name: 'bridle', version: VERSION }, capabilities: CAPABILITIES }
+    // By the protocol, only clients that say so can take more than `true`.
+    const preparesRename = capabilities.textDocument?.rename?.prepareSupport === true
+    return {
+      serverInfo: { name: 'bridle', version: VERSION },
+      capabilities: { ...CAPABILITIES, ...(preparesRename ? { renameProvider: { prepareProvider: true } } : {}) },
+    }
   }
 
   private update(text: TextDocument): void {
