@@ -16,16 +16,13 @@ function toDict(value: Value | undefined): HarnDict {
 }
 
 /**
- * The stage of a `spawn_agent` configuration; raises what is wrong with it. `ceiling` is what the worker's policy allows at most, nil for no
- * limit.
+ * The stage of a `spawn_agent` configuration, empty for one with a graph; raises what is wrong with it. `ceiling` is what the worker's
+ * policy allows at most, nil for no limit.
  */
 function readStage(config: HarnDict): HarnDict {
-  const node = config.get('node') ?? null
-  if (node === null) {
-    return (config.get('graph') ?? null) === null
-      ? failRuntime(`${LABEL}: config requires either graph or node`)
-      : failRuntime(`${LABEL}: graphs need the workflow engine, which is not part of this runtime; give a node`)
-  }
+  const graph = config.get('graph') ?? null
+  const node = graph === null ? (config.get('node') ?? null) : new HarnDict()
+  if (node === null) return failRuntime(`${LABEL}: config requires either graph or node`)
   if (!(node instanceof HarnDict)) return failRuntime(`${LABEL} node parse error at .: expected struct WorkflowNode`)
   const policy = config.get('policy') ?? null
   const misfit = findPolicyMisfit(policy)

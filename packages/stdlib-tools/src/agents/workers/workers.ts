@@ -56,7 +56,7 @@ const primitives: readonly BuiltinDef[] = [
   ),
 ]
 
-const EFFECTS = ['random.bytes', 'clock.now', 'process.info', 'fs.write', 'callback']
+const EFFECTS = ['random.bytes', 'clock.now', 'process.info', 'process.exec', 'fs.query', 'fs.write', 'callback']
 
 function runHarn(ctx: Context, name: string, args: readonly Value[]): Result {
   return ctx.library({ module: MODULE, function: name, output: 'drop' }, args)
@@ -76,12 +76,15 @@ export const workersFamily: BuiltinFamily = {
   builtins: [
     harnBuiltin(
       '__worker_body(id: string) -> nil',
-      { doc: 'What the task of a worker does.', effects: [...AGENT_EFFECTS, 'fs.write'] },
+      { doc: 'What the task of a worker does.', effects: [...AGENT_EFFECTS, 'fs.write', 'process.exec'] },
       { module: MODULE, function: 'run_worker', output: 'drop' },
     ),
     builtin(
       'spawn_agent(config: dict) -> dict as ?',
-      { doc: 'Starts a worker that carries out one stage: a model call, or an agent loop with tools.', effects: AGENT_EFFECTS },
+      {
+        doc: 'Starts a worker that carries out one stage – a model call, or an agent loop with tools – or a graph of them.',
+        effects: [...AGENT_EFFECTS, 'fs.write', 'process.exec'],
+      },
       (ctx, config) =>
         config instanceof HarnDict ? runHarn(ctx, 'spawn_agent', [config]) : ctx.runtime('spawn_agent: config must be a dict'),
     ),

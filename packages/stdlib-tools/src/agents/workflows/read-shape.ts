@@ -36,6 +36,7 @@ export type Scalar =
   | 'sequence'
   | 'sequence=nil'
   | 'string lists by name'
+  | 'texts by name'
 
 export interface Shape {
   readonly name: string
@@ -107,6 +108,8 @@ function readScalar(field: Scalar, value: Value, path: string): Value {
       return value instanceof HarnList || (field === 'sequence=nil' && value === null)
         ? value
         : throwMisfit(path, value, 'a sequence')
+    case 'texts by name':
+      return readEntries(value, path, readText)
     default:
       return readEntries(value, path, (item, at) => readItems(item, at, readText))
   }

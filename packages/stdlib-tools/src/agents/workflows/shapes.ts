@@ -204,13 +204,28 @@ const EXECUTION: Shape = {
   fields: {
     cwd: 'string?',
     source_dir: 'string?',
-    env: 'map',
+    env: 'texts by name',
     adapter: 'string?',
     repo_path: 'string?',
     worktree_path: 'string?',
     branch: 'string?',
     base_ref: 'string?',
     cleanup: 'string?',
+  },
+}
+
+const WORKER_EXECUTION: Shape = {
+  name: 'WorkerExecutionProfile',
+  fields: {
+    cwd: 'string?',
+    env: 'texts by name',
+    worktree: {
+      record: {
+        name: 'WorkerWorktreeProfile',
+        fields: { repo: 'string', path: 'string?', branch: 'string?', base_ref: 'string?', cleanup: 'string?' },
+      },
+      optional: true,
+    },
   },
 }
 
@@ -629,6 +644,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   capability_policy: CAPABILITY_POLICY,
   approval_policy: APPROVAL_POLICY,
   execution: EXECUTION,
+  worker_execution: WORKER_EXECUTION,
   mutation: MUTATION,
   run: RUN,
   fixture: FIXTURE,

@@ -6,6 +6,7 @@ import { defineHostSlot, fromPlain } from '@bridle/vm/families'
 import type { Context, Control, Effect, EffectJudge } from '@bridle/vm/families'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import { EFFECTS, effectProblem } from '../../library/effects/index.js'
+import { placeEffect } from '../../library/effects/execution-root.js'
 import type { SideEffect } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
 import { toCall, findEffectFault, findGrantLimit, opensStream, withEffectPins } from './grants.js'
@@ -82,7 +83,10 @@ export function isGuarded(ctx: Context): boolean {
 
 export const EFFECT_JUDGE: EffectJudge = {
   problem: effectProblem,
-  complete: (ctx, effect) => (isGuarded(ctx) ? withEffectPins(ctx, effect) : effect),
+  complete: (ctx, asked) => {
+    const effect = placeEffect(ctx, asked)
+    return isGuarded(ctx) ? withEffectPins(ctx, effect) : effect
+  },
   hold: holdForApproval,
   refuse: (ctx, effect, mode) => (isGuarded(ctx) ? findEffectFault(ctx, effect, mode) : null),
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? findGrantLimit(ctx, tool, argument) : Infinity),
