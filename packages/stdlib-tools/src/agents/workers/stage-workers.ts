@@ -1,10 +1,11 @@
 // Workers that carry out one stage: what their configuration asks for, checked. stages.harn is what they do.
 
-import { HarnDict, HarnList, failRuntime } from '@bridle/vm/families'
+import { HarnDict, HarnList, display, failRuntime, sortTexts } from '@bridle/vm/families'
 import type { BuiltinDef, Value } from '@bridle/vm/families'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
 import { findPolicyMisfit } from '../../tools/policy/shape.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
+import { rankLevel } from '../../tools/policy/tool-policy.js'
 import { listEntries, readName } from '../../tools/definitions/registry.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 
@@ -54,18 +55,63 @@ function listTools(node: HarnDict): readonly HarnDict[] {
   return entries.filter((entry): entry is HarnDict => entry instanceof HarnDict)
 }
 
+const ARGUMENT_KEYS = ['path_params', 'arg_aliases', 'required'] as const
+
+/** What an entry says of its tool; facts on arguments may stand beside the others. */
+function readAnnotations(entry: HarnDict): HarnDict | null {
+  const given = [entry.get('policy'), entry.get('annotations')].find((each) => each instanceof HarnDict)
+  if (!(given instanceof HarnDict)) return null
+  const flat = ARGUMENT_KEYS.filter((key) => (given.get(key) ?? null) !== null)
+  if (flat.length === 0 || given.has('arg_schema')) return given
+  return given.with('arg_schema', HarnDict.of(Object.fromEntries(flat.map((key) => [key, given.get(key)!]))))
+}
+
+/** The operations of all annotations by capability, sorted. */
+function joinCapabilities(annotations: readonly HarnDict[]): HarnDict {
+  const joined = new Map<string, Set<string>>()
+  for (const each of annotations) {
+    const capabilities = toDict(each.get('capabilities'))
+    for (const name of capabilities.keys()) {
+      const known = joined.get(name) ?? new Set<string>()
+      joined.set(name, known)
+      const operations = capabilities.get(name)
+      if (operations instanceof HarnList) for (const operation of operations.view()) known.add(display(operation))
+    }
+  }
+  return HarnDict.of(
+    Object.fromEntries([...joined].map(([name, operations]) => [name, new HarnList(sortTexts([...operations]))])),
+  )
+}
+
+function findHighestLevel(annotations: readonly HarnDict[]): string | null {
+  const levels = annotations
+    .map((each) => each.get('side_effect_level'))
+    .filter((level): level is string => typeof level === 'string' && level !== 'none')
+  return levels.length === 0 ? null : levels.reduce((high, level) => (rankLevel(level) > rankLevel(high) ? level : high))
+}
+
+/** What the tools of a stage need: their names, what they are annotated with, capabilities and level; null without tools. */
+function makeToolsPolicy(tools: readonly HarnDict[]): HarnDict | null {
+  if (tools.length === 0) return null
+  const byName = new HarnDict()
+  const known: HarnDict[] = []
+  for (const tool of tools) {
+    const annotations = readAnnotations(tool)
+    if (annotations === null) continue
+    byName.set(readName(tool), annotations)
+    known.push(annotations)
+  }
+  return HarnDict.of({
+    tools: new HarnList(tools.map((tool) => readName(tool))),
+    tool_annotations: byName,
+    capabilities: joinCapabilities(known),
+    side_effect_level: findHighestLevel(known),
+  })
+}
+
 /** What the stage asks for: its tools with their annotations, no more than its own policy lets it have. */
 function makeStagePolicy(node: HarnDict, ceiling: Value): HarnDict | null {
-  const tools = listTools(node)
-  const annotations = new HarnDict()
-  for (const tool of tools) {
-    const given = tool.get('annotations')
-    if (given instanceof HarnDict) annotations.set(readName(tool), given)
-  }
-  const asked =
-    tools.length === 0
-      ? null
-      : HarnDict.of({ tools: new HarnList(tools.map((tool) => readName(tool))), tool_annotations: annotations })
+  const asked = makeToolsPolicy(listTools(node))
   const own = node.get('capability_policy') ?? null
   const narrowPolicy = (limit: HarnDict | null, wanted: HarnDict | null): HarnDict | null => {
     if (limit === null || wanted === null) return wanted ?? limit
@@ -114,6 +160,9 @@ export const stagePrimitives: readonly BuiltinDef[] = [
     '__read_stage(config: dict) -> dict',
     'The stage of a configuration, read and checked: {node, ceiling, permissions, artifacts}.',
     (_ctx, config) => readStage(config as HarnDict),
+  ),
+  definePrimitive('__tools_policy(node: dict) -> dict?', 'The policy that the tools of a node need.', (_ctx, node) =>
+    makeToolsPolicy(listTools(node as HarnDict)),
   ),
   definePrimitive('__has_stage_tools(node: dict) -> bool', 'Whether a stage has tools.', (_ctx, node) => {
     return listTools(node as HarnDict).length > 0

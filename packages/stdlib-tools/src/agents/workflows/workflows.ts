@@ -1,8 +1,18 @@
 // Workflows: graphs of stages, their validation and editing. graph.harn and edit.harn are what the builtins do; shapes.ts says what records
 // have.
 
-import { chargeArguments, display, failRuntime, harnBuiltin, HarnDict, HarnList } from '@bridle/vm/families'
-import type { BuiltinDef, BuiltinFamily, Context, Value } from '@bridle/vm/families'
+import {
+  beginSpan,
+  chargeArguments,
+  display,
+  endSpan,
+  failRuntime,
+  harnBuiltin,
+  HarnDict,
+  HarnList,
+  tracingState,
+} from '@bridle/vm/families'
+import type { BuiltinDef, BuiltinFamily, Context, SpanKind, Value } from '@bridle/vm/families'
 import { AGENT_EFFECTS } from '../loop/loop.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { findHarnModule } from '../../library/harn/modules.js'
@@ -23,6 +33,15 @@ const primitives: readonly BuiltinDef[] = [
     'The payload as a record of this shape; a misfit is raised with its path.',
     (ctx, shape, payload, label) => readNamed(ctx, shape!, payload!, label!, false),
   ),
+  definePrimitive(
+    '__begin_span(kind: string, name: string) -> int?',
+    'Opens a span of the machine; nil while tracing is off.',
+    (ctx, kind, name) => beginSpan(ctx.state(tracingState), kind as SpanKind, name as string, ctx.now),
+  ),
+  definePrimitive('__end_span(span: int?) -> nil', 'Ends a span of the machine.', (ctx, span) => {
+    endSpan(ctx.state(tracingState), span === null ? null : Number(span), ctx.now)
+    return null
+  }),
   definePrimitive('__task_field(name: string) -> any', 'A field of the running task and of those that start it.', (ctx, name) => {
     return ctx.machine.task().fields.get(name as string) ?? null
   }),
