@@ -48,7 +48,10 @@ export interface CommandHostOptions {
   /** Documents of an editor, which go before the files that they were opened from. */
   readonly findOpenText?: FindOpenText
   /** Further settings of the runtime. */
-  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'onTool' | 'families' | 'modelFixtures' | 'tools' | 'coverage'>
+  readonly runtime?: Pick<
+    RuntimeOptions,
+    'eventLog' | 'extensions' | 'std' | 'onTool' | 'families' | 'modelFixtures' | 'tools' | 'coverage'
+  >
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */
@@ -116,7 +119,9 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     ...authority.runtime,
     ...options.runtime,
     resolve: (path, from) => (resolve ??= makeResolver())(path, from),
-    ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
+    ...(hooks.length === 0
+      ? {}
+      : { std: { ...options.runtime?.std, ...Object.fromEntries(hooks) }, prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
     ...openProgramCache(options.build),
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),

@@ -22,6 +22,7 @@ import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
 import type { ListFlags, MigrateFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
+import type { ServeOrchestratorFlags } from './orchestrator/serve.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
 import { MODES } from './conformance/mode-names.js'
@@ -257,6 +258,47 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     .action(async (run: string, options: StoreFlags) => {
       const { exportCommand } = await import('./durable/commands.js')
       done(await exportCommand(run, options))
+    })
+}
+
+function addOrchestratorCommands(program: Command, done: (code: number) => void): void {
+  const orchestrator = program
+    .command('orchestrator')
+    .description('triggers of a manifest: take deliveries and dispatch them, and look at what became of them')
+  const add = (signature: string, description: string): Command =>
+    addAuthorityFlags(orchestrator.command(signature).description(description), { traces: false })
+      .addOption(new Option('--config <path>', 'the manifest, or its folder; harn.toml by default'))
+      .addOption(new Option('--manifest <path>', 'the same').hideHelp())
+      .option('--state-dir <dir>', 'where the log and the runs are; .harn/orchestrator by default')
+  const count = (name: string): ((text: string) => number) => makeWholeNumberParser(name, 1)
+  add('serve', 'take deliveries over HTTP, fire schedules, dispatch them')
+    .option('--bind <address>', 'host and port; 127.0.0.1:8080 by default, port 0 is any')
+    .addOption(new Option('--listen <address>', 'the same').hideHelp())
+    .option('--cert <file>', 'certificate for HTTPS')
+    .option('--key <file>', 'and its key')
+    .option('--shutdown-timeout <time>', 'how long a graceful stop may take; 30s by default')
+    .addOption(new Option('--drain-max-items <n>', 'so many of each topic when it stops').argParser(count('items')))
+    .option('--drain-deadline <time>', 'and so long for each')
+    .addOption(new Option('--pump-max-outstanding <n>', 'dispatches at once').argParser(count('dispatches')))
+    .option('--watch', 'read the manifest again when it changes')
+    .addOption(
+      new Option('--resume <policy>', 'what becomes of dispatches that a crash cut off before they began').choices([
+        'auto',
+        'manual',
+      ]),
+    )
+    .addOption(new Option('--log-format <name>', 'how').choices(['text', 'pretty', 'json']).default('text'))
+    .addOption(new Option('--role <role>', 'whom it serves').choices(['single-tenant', 'multi-tenant']).default('single-tenant'))
+    .action(async (options: ServeOrchestratorFlags & { manifest?: string; listen?: string }) => {
+      const { serveOrchestratorCommand } = await import('./orchestrator/serve.js')
+      const { manifest, listen, ...flags } = options
+      done(
+        await serveOrchestratorCommand({
+          ...flags,
+          ...(manifest === undefined ? {} : { config: manifest }),
+          ...(listen === undefined ? {} : { bind: listen }),
+        }),
+      )
     })
 }
 
@@ -728,6 +770,8 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { evalCommand } = await import('./commands/eval.js')
       done(await evalCommand(path, options))
     })
+
+  addOrchestratorCommands(program, done)
 
   const trace = program.command('trace').description('traces that `bridle run --trace` has written')
   const onTrace = (signature: string, description: string): Command =>

@@ -263,6 +263,7 @@ export type {
 
 // What `@bridle/cli` needs as well: standard tools, error codes, pins, shapes, model fixtures.
 export { modelFixtures } from './agents/models/mock.js'
+export { listCronTicks } from './agents/triggers/cron.js'
 export { SIGNATURE_VARIANTS, readDeliveryKey, verifySignature } from './agents/triggers/signatures.js'
 export type { SignatureVariant, SignedRequest, Verification, VerificationOptions } from './agents/triggers/signatures.js'
 export { isSecretVariable } from './library/processes/process.js'

@@ -22,7 +22,38 @@ interface ReferenceProblems {
   readonly when: string | null
 }
 
-interface ManifestReport {
+/** A trigger as `agents/triggers/manifest.harn` reads it. */
+export interface ManifestTrigger {
+  readonly id: string
+  readonly kind: string
+  readonly provider: string
+  readonly match: { readonly [key: string]: unknown }
+  readonly events: readonly string[]
+  readonly handler: string
+  readonly handler_kind: 'local' | 'a2a' | 'worker' | 'persona'
+  readonly when: string | null
+  readonly dedupe_key: string | null
+  readonly retry: { readonly max: number; readonly backoff: string; readonly retention_days: number }
+  readonly priority: string
+  readonly flow_control: { readonly [rule: string]: { readonly key?: string | null; readonly [limit: string]: unknown } }
+  readonly budget: { readonly [limit: string]: unknown }
+  readonly secrets: { readonly [name: string]: string }
+  readonly cron: { readonly schedule: string; readonly timezone: string; readonly catchup_mode: 'skip' | 'all' | 'latest' } | null
+  readonly config: { readonly [key: string]: unknown }
+}
+
+export interface OrchestratorTable {
+  readonly allowed_origins: readonly string[]
+  readonly max_body_bytes: number
+  readonly budget: { readonly daily_cost_usd: number | null; readonly hourly_cost_usd: number | null }
+  readonly drain: { readonly max_items: number; readonly deadline_seconds: number }
+  readonly pumps: { readonly max_outstanding: number }
+}
+
+export interface ManifestReport {
+  readonly triggers: readonly ManifestTrigger[]
+  readonly providers: { readonly [id: string]: { readonly connector: string | null } }
+  readonly orchestrator: OrchestratorTable | null
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -43,8 +74,17 @@ export async function checkManifest(path: string): Promise<readonly Finding[]> {
     if (!(cause instanceof ManifestError)) throw cause
     return [makeFinding(file, 'H018', cause.message)]
   }
+  const { errors, warnings } = await readTriggers(manifest, path)
+  return [
+    ...errors.map((problem) => makeFinding(file, 'H018', problem)),
+    ...warnings.map((problem) => makeFinding(file, 'H019', problem)),
+  ]
+}
+
+/** What its tables declare, and what is wrong with them. `shown` is what messages call the manifest. */
+export async function readTriggers(manifest: Manifest, shown: string): Promise<ManifestReport> {
   const facts = {
-    path,
+    path: shown,
     package_name: readPackageName(manifest),
     is_root: true,
     personas: listPersonas(manifest),
@@ -54,11 +94,14 @@ export async function checkManifest(path: string): Promise<readonly Finding[]> {
   const program =
     'import { runtime_pipeline_input } from "std/runtime"\nlet given = runtime_pipeline_input()\nreturn trigger_manifest_native(given.tables, given.facts)'
   const input = { tables: toPlainTables(manifest.tables), facts }
-  const { errors, warnings } = (await runtime.run(program, { input, effects: 'off' })) as unknown as ManifestReport
-  return [
-    ...errors.map((problem) => makeFinding(file, 'H018', problem)),
-    ...warnings.map((problem) => makeFinding(file, 'H019', problem)),
-  ]
+  return (await runtime.run(program, { input, effects: 'off' })) as unknown as ManifestReport
+}
+
+/** The module and the name of a function that a handler or a predicate refers to; both are there. */
+export function findReference(manifest: Manifest, text: string): { readonly module: string; readonly name: string } | null {
+  const [module, name] = text.includes('::') ? text.split('::', 2) : [null, text]
+  const place = findModule(manifest, module ?? null, new ModuleFinder())
+  return typeof place === 'string' || name === undefined ? null : { module: place.key, name }
 }
 
 /** Dates of TOML are no values of scripts: they are texts there. */

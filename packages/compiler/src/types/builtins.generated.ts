@@ -722,6 +722,7 @@ export const BUILTIN_ROWS: readonly (readonly [signature: string, checkedAs?: st
   ['trigger_inspect_lifecycle(kind?: string) -> list'],
   ['trigger_list() -> list'],
   ['trigger_manifest_native(tables: dict, facts: dict) -> dict'],
+  ['trigger_orchestrate_native(request: dict, functions?: dict) -> any'],
   ['trigger_register(config: dict) -> dict'],
   ['trigger_replay(event_id: string) -> dict'],
   ['trigger_test_harness(fixture: string | dict) -> dict'],

@@ -31,6 +31,7 @@ export { daemonsFamily } from './workers/daemons.js'
 export { workersFamily } from './workers/workers.js'
 
 export { workflowsFamily } from './workflows/workflows.js'
+export { listCronTicks } from './triggers/cron.js'
 export { SIGNATURE_VARIANTS, readDeliveryKey, verifySignature } from './triggers/signatures.js'
 export type { SignatureVariant, SignedRequest, Verification, VerificationOptions } from './triggers/signatures.js'
 export { triggersFamily } from './triggers/triggers.js'

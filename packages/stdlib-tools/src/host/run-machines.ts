@@ -10,6 +10,7 @@ import { modelFixtures } from '../agents/models/mock.js'
 import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../library/logging/reports.js'
+import { EVENT_LOG_PLACE } from '../library/logging/log-place.js'
 import { STAND_INS } from '../library/logging/stand-ins.js'
 import type { HostCapabilities } from '../library/effects/index.js'
 import { HAS_OTHER_HOST_TOOLS, HOST_TOOLS } from '../tools/definitions/entry.js'
@@ -112,7 +113,7 @@ export class RunMachines {
     { report, keepsCalls }: { readonly [Name in 'report' | 'keepsCalls']: MachineListeners[Name] | undefined },
   ): HostData {
     const { scopes, pins } = authority
-    const { resultCache, requestDefaults, drift, onTool, standIns } = this.options
+    const { resultCache, requestDefaults, drift, onTool, standIns, eventLog } = this.options
     return new HostData()
       .set(GRANT_CEILING, scopes.length === 0 ? undefined : scopes)
       .set(CONSTRAINT_RULES, this.rules)
@@ -123,6 +124,7 @@ export class RunMachines {
       .set(RESULT_CACHE, resultCache)
       .set(REQUEST_DEFAULTS, requestDefaults)
       .set(STAND_INS, standIns)
+      .set(EVENT_LOG_PLACE, eventLog)
       .set(HAS_INBOX, hasInbox)
       .set(RUN_BRANCHES, branches)
       .set(PRINTS_REPORTS, reportsOnly === true ? false : undefined)

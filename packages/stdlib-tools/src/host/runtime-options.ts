@@ -1,6 +1,7 @@
 // What a host says to a runtime, and to each compilation, start, resume and replay.
 
 import type { Approve } from '../tools/policy/approval-options.js'
+import type { EventLogPlace } from '../library/logging/log-place.js'
 import type { StandIns } from '../library/logging/stand-ins.js'
 import type { CompileLimits, Strictness } from '@bridle/compiler'
 import type { Extension, Program } from '@bridle/parser'
@@ -125,6 +126,8 @@ export interface RuntimeOptions extends HostParts {
    * `script` are for scripts under test (docs/tools/approvals.md).
    */
   readonly standIns?: StandIns
+  /** Whether a provider of `event_log.op` keeps the event log of runs; by default it is in the run alone. */
+  readonly eventLog?: EventLogPlace
   /** Constraints of grants with a meaning of the host's own: defineConstraint. */
   readonly constraints?: readonly Constraint[]
   /** Builtins that refuse to run, or the only ones that do. */

@@ -32,16 +32,20 @@ export async function openDurableStore(
   place: string | SqlConnection,
   options: DurableStoreOptions = {},
 ): Promise<DurableStore & { readonly stats: () => SqlStoreStats }> {
-  const { engine = findNodeSqlite() === null ? 'wasm' : 'node', synchronous = 'FULL' } = options
   try {
-    if (typeof place !== 'string') return sqlStore(connectionEngine(place))
-    const path = place === ':memory:' ? null : resolve(place)
-    return sqlStore(engine === 'node' ? nodeEngine(path, synchronous) : await wasmEngine(path, synchronous))
+    return sqlStore(typeof place === 'string' ? await openSqlEngine(place, options) : connectionEngine(place))
   } catch (cause) {
     if (cause instanceof ToolError) throw cause
     const where = typeof place === 'string' ? place : 'the connection'
     throw new ToolError('store_unavailable', `the store of runs ${where} cannot be opened: ${describeCause(cause)}`, { cause })
   }
+}
+
+/** A SQLite file, or one in memory (`:memory:`). Raises ToolError `store_unavailable`, and what SQLite raises. */
+export async function openSqlEngine(place: string, options: DurableStoreOptions = {}): Promise<SqlEngine> {
+  const { engine = findNodeSqlite() === null ? 'wasm' : 'node', synchronous = 'FULL' } = options
+  const path = place === ':memory:' ? null : resolve(place)
+  return engine === 'node' ? nodeEngine(path, synchronous) : await wasmEngine(path, synchronous)
 }
 
 /** A connection that the host opened and configured. */

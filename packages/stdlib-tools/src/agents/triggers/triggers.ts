@@ -66,6 +66,12 @@ export const triggersFamily: BuiltinFamily = {
       'manifest',
       [],
     ),
+    define(
+      'trigger_orchestrate_native(request: dict, functions?: dict) -> any',
+      'What an orchestrator asks: dispatches with the bindings of a manifest, and the work of its commands.',
+      'orchestrate',
+      AGENT_EFFECTS,
+    ),
     define('trigger_list() -> list', 'The bindings of the run.', 'registry', []),
     define(
       'trigger_fire(handle: dict | string, event: dict) -> dict',

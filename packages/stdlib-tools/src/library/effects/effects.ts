@@ -476,6 +476,36 @@ export const EFFECTS = {
     doc: 'a question to a person: {kind, payload}',
     uses: useNothing,
   },
+  'event_log.op': {
+    args: byOp({
+      /**
+       * The id within the topic; nil where the topic has another last id than `expected`, and where nobody wants to know it. An effect
+       * that is asked for again appends nothing.
+       */
+      append: {
+        topic: text,
+        kind: text,
+        payload: data,
+        headers: recordOf(text),
+        at_ms: number,
+        wants_id: flag,
+        expected: nullable(number),
+      },
+      /** Events behind the id `after`, of one kind and of one event id in their headers where these are said; the `last` of them. */
+      read: { topic: text, after: number, last: nullable(number), kind: nullable(text), event_id: nullable(text) },
+      /** State that dispatches share: {value, version}. */
+      get: { table: text, key: text },
+      /** True when it was kept: it has another version when somebody else changed it. */
+      put: { table: text, key: text, value: data, version: number },
+      /** Waits for a place of flow control, and gives it back (docs/language/triggers.md). */
+      enter: { gate: text, rule: text, limits: record, dispatch: text, rank: number, event: data },
+      leave: { gate: text, rule: text, dispatch: text },
+    }),
+    sideEffect: 'none',
+    needsGrant: false,
+    doc: 'the event log of a host that keeps one, and what dispatches share: {op: append|read|get|put|enter|leave, …}',
+    uses: useNothing,
+  },
   'trace.emit': {
     args: args(() => ({ name: text, attributes: record })),
     sideEffect: 'none',

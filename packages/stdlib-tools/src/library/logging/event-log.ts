@@ -1,9 +1,11 @@
 // The event log: topics of numbered events, kept in the machine for the length of a run. Scripts reach
-// it through the global dict `event_log`; internal modules append by the primitive `__append_event`.
+// it through the global dict `event_log`; internal modules append by the primitive `__append_event`. A host may keep the log as well
+// (log-place.ts): then what is appended goes there too, and what is read comes from there.
 
 import { findHarnModule } from '../harn/modules.js'
 import { definePrimitive } from '../harn/primitive.js'
 import { STAND_INS } from './stand-ins.js'
+import { EVENT_LOG_PLACE } from './log-place.js'
 import {
   END,
   HarnAtomic,
@@ -15,6 +17,7 @@ import {
   family,
   frame,
   isInt,
+  toPlain,
   typeName,
 } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, FrameState, LibraryCall, Result, Value } from '@bridle/vm/families'
@@ -61,6 +64,83 @@ function appendEvent(ctx: Context, topicName: Value, kind: Value, payload: Value
   })
   ctx.wake(makeTopicKey(topic))
   return id
+}
+
+function isKeptByHost(ctx: Context): boolean {
+  return ctx.machine.hostData(EVENT_LOG_PLACE) === 'host'
+}
+
+function toPlainInt(value: Value): number | null {
+  return value === null ? null : Number(value)
+}
+
+function appendWhereKept(
+  ctx: Context,
+  topic: Value = null,
+  kind: Value = null,
+  payload: Value = null,
+  atMs: Value = null,
+  headers: Value = null,
+  wantsId: Value = null,
+  expected: Value = null,
+): Result {
+  const last = toPlainInt(expected)
+  if (!isKeptByHost(ctx)) {
+    if (last !== null && listEvents(ctx, topic as string).length !== last) return null
+    return appendEvent(ctx, topic, kind, payload, atMs, headers)
+  }
+  // Those of the run that wait for the topic are woken by its own log.
+  if (last === null) appendEvent(ctx, topic, kind, payload, atMs, headers)
+  return ctx.perform({
+    kind: 'event_log.op',
+    args: {
+      op: 'append',
+      topic: topic as string,
+      kind: kind as string,
+      payload: toPlain(toJsonData(payload)),
+      headers: toPlain(copyAsTexts(headers)) as { readonly [name: string]: string },
+      at_ms: Number(atMs),
+      wants_id: wantsId === true || last !== null,
+      expected: last,
+    },
+  })
+}
+
+function readWhereKept(ctx: Context, topic: Value = null, query: Value = null): Result {
+  const find = (name: string): Value => (query instanceof HarnDict ? (query.get(name) ?? null) : null)
+  if (isKeptByHost(ctx)) {
+    const args = {
+      op: 'read' as const,
+      topic: topic as string,
+      after: toPlainInt(find('after')) ?? 0,
+      last: toPlainInt(find('last')),
+      kind: find('kind') as string | null,
+      event_id: find('event_id') as string | null,
+    }
+    return ctx.perform({ kind: 'event_log.op', args })
+  }
+  const all = listEvents(ctx, topic as string)
+  ctx.charge(all.length * 4, all.length * 128)
+  const after = toPlainInt(find('after')) ?? 0
+  const kind = find('kind')
+  const eventId = find('event_id')
+  const last = toPlainInt(find('last'))
+  const fitting =
+    query === null
+      ? all
+      : all.filter(
+          (event) =>
+            event.id > after &&
+            (kind === null || event.kind === kind) &&
+            (eventId === null || event.headers.get('event_id') === eventId),
+        )
+  const events = last === null ? fitting : fitting.slice(Math.max(0, fitting.length - last))
+  // The log goes on to hold them: nobody may change them in place.
+  for (const { payload, headers } of events) {
+    headers.owned = false
+    if (payload instanceof HarnList || payload instanceof HarnDict) payload.owned = false
+  }
+  return new HarnList(events.map((event) => encodeEvent(topic as string, event)))
 }
 
 function encodeEvent(topic: string, event: LoggedEvent): HarnDict {
@@ -129,20 +209,29 @@ export const eventLogFamily: BuiltinFamily = {
   frames: [nextFrame],
   primitives: [
     definePrimitive(
-      '__append_event(topic: string, kind: string, payload: any, at_ms: int, headers?: dict) -> int',
-      'Appends an event and wakes who waits for the topic; its id.',
-      appendEvent,
+      '__append_event(topic: string, kind: string, payload: any, at_ms: int, headers?: dict, wants_id?: bool, expected?: int) -> int | nil',
+      'Appends an event and wakes who waits for the topic; its id. A host that keeps the log says it only where it is wanted. With `expected`, the last id that the caller knows of, nothing is appended behind another one.',
+      appendWhereKept,
     ),
-    definePrimitive('__topic_events(topic: string) -> list', 'The events of a topic so far.', (ctx, topic) => {
-      const events = listEvents(ctx, topic as string)
-      ctx.charge(events.length * 4, events.length * 128)
-      // The log goes on to hold them: nobody may change them in place.
-      for (const { payload, headers } of events) {
-        headers.owned = false
-        if (payload instanceof HarnList || payload instanceof HarnDict) payload.owned = false
-      }
-      return new HarnList(events.map((event) => encodeEvent(topic as string, event)))
-    }),
+    definePrimitive(
+      '__topic_events(topic: string, query?: dict) -> list',
+      'The events of a topic so far; of a query {after, last, kind, event_id} those that fit.',
+      readWhereKept,
+    ),
+    definePrimitive('__keeps_log() -> bool', 'Whether the host keeps the log.', (ctx) => isKeptByHost(ctx)),
+    definePrimitive(
+      '__load_topic(topic: string, events: list) -> nil',
+      'Adds events that the host has of a topic to those of the run.',
+      (ctx, topic, events) => {
+        if (!(events instanceof HarnList)) return null
+        for (const event of events.view())
+          if (event instanceof HarnDict) {
+            const read = (name: string): Value => event.get(name) ?? null
+            appendEvent(ctx, topic ?? null, read('kind'), read('payload'), read('occurred_at_ms'), read('headers'))
+          }
+        return null
+      },
+    ),
     definePrimitive('__stand_ins() -> string', 'Who answers in place of people.', (ctx) => ctx.machine.hostData(STAND_INS)),
   ],
   builtins: [

@@ -1,0 +1,99 @@
+// The project that an orchestrator works for: the triggers of its manifest, and one program with all their handlers, predicates and keys.
+
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ManifestError, readManifest } from '@bridle/stdlib-tools/node'
+import type { Manifest } from '@bridle/stdlib-tools/node'
+import { findReference, readTriggers } from '../checking/trigger-manifest.js'
+import type { ManifestTrigger, OrchestratorTable } from '../checking/trigger-manifest.js'
+import { CommandError, readReason } from '../errors.js'
+
+export interface Project {
+  readonly manifest: Manifest
+  readonly path: string
+  readonly folder: string
+  readonly packageName: string | null
+  readonly triggers: readonly ManifestTrigger[]
+  /** Modules of connectors in Harn, by provider: absolute paths. */
+  readonly connectors: ReadonlyMap<string, string>
+  readonly settings: OrchestratorTable
+  readonly warnings: readonly string[]
+  /** What runs: the functions of all triggers, and what is asked of them. */
+  readonly program: { readonly file: string; readonly text: string; readonly std: { readonly [name: string]: string } }
+}
+
+/** `given` is a manifest, or a folder that has one. Throws CommandError. */
+export async function loadProject(given: string): Promise<Project> {
+  const named = resolve(given)
+  const path = existsSync(named) && statSync(named).isDirectory() ? join(named, 'harn.toml') : named
+  let manifest: Manifest
+  try {
+    manifest = readManifest(path, readFileSync(path, 'utf8'))
+  } catch (cause) {
+    if (cause instanceof ManifestError) throw new CommandError(cause.message)
+    throw new CommandError(`failed to read ${path}: ${readReason(cause)}`)
+  }
+  const { triggers, orchestrator, errors, warnings, providers } = await readTriggers(manifest, path)
+  if (errors.length > 0 || orchestrator === null) throw new CommandError(errors.join('\n'))
+  const folder = dirname(path)
+  const name = (manifest.tables['package'] as { readonly name?: unknown } | undefined)?.name
+  const connectors = new Map<string, string>()
+  for (const [id, { connector }] of Object.entries(providers))
+    if (connector !== null && connector !== undefined) connectors.set(id, resolve(folder, connector))
+  return {
+    manifest,
+    path,
+    folder,
+    packageName: typeof name === 'string' ? name : null,
+    triggers,
+    connectors,
+    settings: orchestrator,
+    warnings,
+    program: writeProgram(manifest, folder, triggers),
+  }
+}
+
+/**
+ * Functions are imported by name where the names differ, and through a module of their own where two modules have functions of one name.
+ */
+function writeProgram(manifest: Manifest, folder: string, triggers: readonly ManifestTrigger[]): Project['program'] {
+  const imports = new Map<string, string>()
+  const std: { [name: string]: string } = {}
+  const lines: string[] = []
+  const importFunction = (reference: string): string => {
+    const found = findReference(manifest, reference)
+    if (found === null) throw new CommandError(`handler '${reference}' is not exported by the resolved module`)
+    const { module, name } = found
+    const known = imports.get(name)
+    if (known === module) return name
+    if (known === undefined) {
+      imports.set(name, module)
+      lines.push(`import { ${name} } from ${JSON.stringify(module)}`)
+      return name
+    }
+    const alias = `trigger_function_${Object.keys(std).length}`
+    std[alias] = `import { ${name} } from ${JSON.stringify(module)}\npub fn ${alias}(event) { return ${name}(event) }\n`
+    lines.push(`import { ${alias} } from "std/${alias}"`)
+    return alias
+  }
+  const members: string[] = []
+  for (const trigger of triggers) {
+    const { id, handler, handler_kind: kind, when, flow_control: flow } = trigger
+    if (kind === 'local') members.push(`[${quote(id)}]: ${importFunction(handler)}`)
+    if (when !== null) members.push(`[${quote(`${id}|when`)}]: ${importFunction(when)}`)
+    for (const [rule, { key }] of Object.entries(flow))
+      if (typeof key === 'string') members.push(`[${quote(`${id}|${rule}`)}]: { event -> ${key} }`)
+  }
+  const text = [
+    ...lines,
+    'import { runtime_pipeline_input } from "std/runtime"',
+    `return trigger_orchestrate_native(runtime_pipeline_input(), {${members.join(', ')}})`,
+    '',
+  ].join('\n')
+  return { file: join(folder, '.orchestrator.harn'), text, std }
+}
+
+/** A string of Harn without interpolation. */
+function quote(text: string): string {
+  return JSON.stringify(text).replaceAll('${', '\\${')
+}

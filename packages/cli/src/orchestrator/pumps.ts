@@ -1,0 +1,362 @@
+// From an accepted event to its dispatch: pending records become envelopes of the inbox, ticks of cron too, and each envelope is a durable run. A pump
+// goes on where it was when its process died: where it is lies in the log.
+
+import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DurableWorker, RunReleased } from '@bridle/stdlib-tools'
+import type { EndedRun } from '@bridle/stdlib-tools'
+import type { LogRecord } from '@bridle/stdlib-tools/node'
+import { complain } from '../printable.js'
+import { makeRecord } from './desk.js'
+import type { Desk } from './desk.js'
+
+export const PENDING = 'orchestrator.triggers.pending'
+export const CRON_TICKS = 'connectors.cron.tick'
+export const INBOX = 'trigger.inbox.envelopes'
+export const OUTBOX = 'trigger.outbox'
+export const LIFECYCLE = 'orchestrator.lifecycle'
+
+/** How often is looked for records of other processes. */
+const LOOK_MS = 100
+const AT_ONCE = 64
+
+export interface EventRecord {
+  readonly id: string
+  readonly provider: string
+  readonly kind: string
+  readonly trace_id: string
+  readonly tenant_id: string | null
+  readonly dedupe_key: string
+  readonly received_at: string
+  readonly headers: { readonly [name: string]: string }
+  readonly [name: string]: unknown
+}
+
+export interface Envelope {
+  readonly trigger_id: string
+  readonly binding_version: number
+  readonly event: EventRecord
+}
+
+export interface DrainLimits {
+  readonly maxItems: number
+  readonly deadlineMs: number
+}
+
+export interface DrainReport {
+  readonly topic: string
+  readonly drained: number
+  readonly remaining: number
+  readonly outstanding: number
+  readonly reason: 'drained' | 'max_items' | 'deadline' | 'error'
+}
+
+/** A place where tests make a pump wait, and learn where it is. */
+interface PumpGate {
+  readonly waiting: string | undefined
+  readonly release: string | undefined
+  readonly draining: string | undefined
+}
+
+export class Pump {
+  readonly topic: string
+  private readonly desk: Desk
+  private readonly take: (record: LogRecord) => Promise<void>
+  private readonly gate: PumpGate
+  private cursor: number
+  private wake: (() => void) | null = null
+  private isStopping = false
+  private hasWaited = false
+  private looping: Promise<void> | null = null
+  private drain: { readonly until: number; readonly limits: DrainLimits; count: number } | null = null
+
+  constructor(desk: Desk, topic: string, take: (record: LogRecord) => Promise<void>, gate: PumpGate) {
+    this.desk = desk
+    this.topic = topic
+    this.take = take
+    this.gate = gate
+    this.cursor = desk.log.cursor(topic, this.consumer) ?? 0
+  }
+
+  start(): void {
+    this.looping = this.loop()
+  }
+
+  /** There may be something new. */
+  kick(): void {
+    this.wake?.()
+  }
+
+  /** Goes on to what is there now, within the limits, and ends. */
+  async drainAll(limits: DrainLimits): Promise<DrainReport> {
+    const { draining } = this.gate
+    if (draining !== undefined) writeFileSync(draining, 'draining\n')
+    const head = this.desk.log.head(this.topic)
+    this.drain = { until: head, limits, count: 0 }
+    this.kick()
+    const deadline = Date.now() + limits.deadlineMs
+    const timer = new AbortController()
+    const late = delay(limits.deadlineMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
+    let reason: DrainReport['reason'] = 'drained'
+    try {
+      if ((await Promise.race([this.looping!.then(() => 'done' as const), late])) === 'late') reason = 'deadline'
+    } catch {
+      reason = 'error'
+    }
+    timer.abort()
+    this.isStopping = true
+    this.kick()
+    const remaining = Math.max(0, head - this.cursor)
+    if (reason === 'drained' && remaining > 0) reason = Date.now() >= deadline ? 'deadline' : 'max_items'
+    return { topic: this.topic, drained: this.drain.count, remaining, outstanding: 0, reason }
+  }
+
+  private get consumer(): string {
+    return `orchestrator-pump.${this.topic}`
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.isStopping) {
+      if (this.isDrained()) return
+      const { log } = this.desk
+      const records = log.read({ topic: this.topic, after: this.cursor, first: AT_ONCE })
+      for (const record of records) {
+        if (this.isStopping || this.isDrained()) return
+        await this.waitAtGate()
+        await this.take(record)
+        this.cursor = record.id
+        const { cursor } = this
+        log.later((transaction) => transaction.setCursor(this.topic, this.consumer, cursor))
+        if (this.drain !== null) this.drain.count++
+      }
+      if (records.length === 0 && this.drain === null) await this.rest()
+    }
+  }
+
+  private isDrained(): boolean {
+    const { drain } = this
+    return drain !== null && (this.cursor >= drain.until || drain.count >= drain.limits.maxItems)
+  }
+
+  private async waitAtGate(): Promise<void> {
+    const { waiting, release } = this.gate
+    if (release === undefined || this.hasWaited) return
+    this.hasWaited = true
+    if (waiting !== undefined) writeFileSync(waiting, 'waiting\n')
+    while (!existsSync(release)) await delay(20)
+  }
+
+  private async rest(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS)
+      this.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.wake = null
+  }
+}
+
+const TOPIC_GATE: PumpGate = {
+  waiting: process.env['HARN_TEST_ORCHESTRATOR_PUMP_WAITING_FILE'],
+  release: process.env['HARN_TEST_ORCHESTRATOR_PUMP_RELEASE_FILE'],
+  draining: process.env['HARN_TEST_ORCHESTRATOR_PUMP_DRAINING_FILE'],
+}
+
+const NO_GATE: PumpGate = { waiting: undefined, release: undefined, draining: undefined }
+
+/** The name of the run that dispatches an event to a binding. */
+export function nameDispatch({ trigger_id: id, binding_version: version, event }: Envelope): string {
+  return `${id}@v${version}/${event.id}`
+}
+
+export class Dispatcher {
+  readonly pending: Pump
+  readonly cron: Pump
+  readonly inbox: Pump
+  private readonly desk: Desk
+  private readonly worker: DurableWorker
+  private readonly maxOutstanding: number
+  private readonly running = new Map<string, Envelope>()
+  private freed: (() => void)[] = []
+  private readonly idle: (() => void)[] = []
+
+  constructor(desk: Desk, { maxOutstanding, leaseMs }: { readonly maxOutstanding: number; readonly leaseMs?: number }) {
+    this.desk = desk
+    this.maxOutstanding = maxOutstanding
+    this.worker = new DurableWorker({
+      store: desk.store,
+      runtime: desk.runtime,
+      name: `orchestrator, process ${process.pid}`,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      start: () => ({
+        providers: desk.providers,
+        onEvent: (event) => {
+          if (event.type === 'output') process.stderr.write(event.text)
+        },
+      }),
+      onEnd: (ended) => this.end(ended),
+      onParked: (runId) => this.release(runId),
+      onStuck: (runId, reason) => {
+        complain(`[harn] warning: dispatch ${runId} is stuck: ${reason}\n`)
+        this.release(runId)
+      },
+      onError: (cause) => {
+        if (!(cause instanceof RunReleased)) complain(`[harn] warning: ${String(cause)}\n`)
+      },
+    })
+    const fail = process.env['HARN_TEST_ORCHESTRATOR_FAIL_PENDING_PUMP'] !== undefined
+    this.pending = new Pump(
+      desk,
+      PENDING,
+      async (record) => {
+        if (fail) throw new Error('the pending pump fails, as a test asked')
+        this.enqueue(record)
+      },
+      TOPIC_GATE,
+    )
+    this.cron = new Pump(desk, CRON_TICKS, async (record) => this.enqueueTick(record), NO_GATE)
+    this.inbox = new Pump(desk, INBOX, (record) => this.admit(record), NO_GATE)
+  }
+
+  get inFlight(): number {
+    return this.running.size
+  }
+
+  start(): void {
+    this.worker.start()
+    for (const pump of [this.pending, this.cron, this.inbox]) pump.start()
+  }
+
+  kick(): void {
+    this.pending.kick()
+  }
+
+  /** Resolves when no dispatch is at work in this process. */
+  async settled(limitMs: number): Promise<boolean> {
+    if (this.running.size === 0) return true
+    const timer = new AbortController()
+    const late = delay(limitMs, false, { signal: timer.signal }).catch(() => false)
+    const done = new Promise<boolean>((resolve) => this.idle.push(() => resolve(true)))
+    const isDone = await Promise.race([done, late])
+    timer.abort()
+    return isDone
+  }
+
+  async stop(): Promise<void> {
+    await this.worker.stop()
+  }
+
+  private enqueue(record: LogRecord): void {
+    this.putEnvelope(record.payload as unknown as Envelope, record.headers)
+  }
+
+  private enqueueTick(record: LogRecord): void {
+    const event = record.payload as unknown as EventRecord
+    const { cron_id: id } = event['provider_payload'] as { readonly cron_id: string }
+    const binding = this.desk.find(id)
+    if (binding === null) return
+    this.putEnvelope({ trigger_id: id, binding_version: binding.version, event }, record.headers)
+  }
+
+  private putEnvelope(envelope: Envelope, headers: LogRecord['headers']): void {
+    const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('harn.provenance.')))
+    const record = makeRecord(INBOX, 'event_ingested', envelope, {
+      ...own,
+      harn_trigger_queue_appended_at_ms: String(Date.now()),
+    })
+    this.desk.log.later((transaction) => void transaction.append(record))
+    // With the record and the place of the pump in one transaction.
+    queueMicrotask(() => this.inbox.kick())
+  }
+
+  /** Begins a run for an envelope, when there is room for one. It is kept when this resolves. */
+  private async admit(record: LogRecord): Promise<void> {
+    const envelope = record.payload as unknown as Envelope
+    const note = (kind: string): void =>
+      this.desk.append(LIFECYCLE, kind, {
+        topic: INBOX,
+        event_log_id: record.id,
+        trigger_id: envelope.trigger_id,
+        event_id: envelope.event.id,
+      })
+    note('pump_received')
+    while (this.running.size >= this.maxOutstanding) await new Promise<void>((resolve) => this.freed.push(resolve))
+    note('pump_eligible')
+    await waitForFile(process.env['HARN_TEST_ORCHESTRATOR_INBOX_TASK_RELEASE_FILE'])
+    const runId = nameDispatch(envelope)
+    this.running.set(runId, envelope)
+    note('pump_admitted')
+    const version = this.desk.findVersion(envelope.trigger_id, envelope.binding_version)
+    if (version === null) {
+      complain(`[harn] warning: event ${envelope.event.id} is for trigger '${envelope.trigger_id}', which is gone\n`)
+      this.release(runId)
+      return
+    }
+    const { isNew } = await this.worker.submit(version.module, {
+      runId,
+      tenant: envelope.event.tenant_id ?? '',
+      input: {
+        action: 'dispatch',
+        bindings: version.bindings,
+        id: envelope.trigger_id,
+        version: envelope.binding_version,
+        event: envelope.event,
+        replay_of: null,
+      },
+    })
+    if (isNew) note('pump_dispatch_started')
+    else this.release(runId)
+    note('pump_acked')
+  }
+
+  private end({ runId, status, error }: EndedRun): void {
+    const envelope = this.running.get(runId)
+    if (status !== 'done') complain(`[harn] warning: dispatch ${runId} ended by ${status}: ${error ?? ''}\n`)
+    this.desk.log.forget(runId)
+    this.desk.append(LIFECYCLE, 'pump_dispatch_completed', {
+      topic: INBOX,
+      trigger_id: envelope?.trigger_id ?? runId.split('@v', 1)[0],
+      event_id: envelope?.event.id ?? runId.slice(runId.lastIndexOf('/') + 1),
+      status,
+      error,
+    })
+    this.release(runId)
+  }
+
+  private release(runId: string): void {
+    this.running.delete(runId)
+    const freed = this.freed
+    this.freed = []
+    for (const resolve of freed) resolve()
+    if (this.running.size > 0) return
+    for (const resolve of this.idle.splice(0)) resolve()
+  }
+}
+
+async function waitForFile(path: string | undefined): Promise<void> {
+  if (path === undefined) return
+  while (!existsSync(path)) await delay(20)
+}
+
+/** Envelopes whose dispatch never began: no record of the outbox has their event and their trigger. */
+export function listStranded(
+  desk: Desk,
+  minAgeMs = 0,
+): readonly { readonly offset: number; readonly envelope: Envelope; readonly ageMs: number }[] {
+  const begun = new Set<string>()
+  for (const { payload } of desk.log.read({ topic: OUTBOX })) {
+    const { event_id: event, trigger_id: trigger } = payload as { readonly event_id?: string; readonly trigger_id?: string }
+    begun.add(`${trigger}\n${event}`)
+  }
+  const now = Date.now()
+  return desk.log
+    .read({ topic: INBOX, kind: 'event_ingested' })
+    .map(({ id, payload, occurredAtMs }) => ({
+      offset: id,
+      envelope: payload as unknown as Envelope,
+      ageMs: Math.max(0, now - occurredAtMs),
+    }))
+    .filter(({ envelope, ageMs }) => ageMs >= minAgeMs && !begun.has(`${envelope.trigger_id}\n${envelope.event.id}`))
+}
