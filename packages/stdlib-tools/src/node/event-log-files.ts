@@ -3,8 +3,8 @@
 import { appendFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plain } from '@bridle/vm'
-import { chainHeaders, fits } from './event-log.js'
-import type { AppendMark, EventLog, LogQuery, LogRecord, LogTransaction, NewRecord, SharedValue } from './event-log.js'
+import { chainHeaders, fits } from './event-log-records.js'
+import type { AppendMark, EventLog, LogQuery, LogRecord, LogTransaction, NewRecord, SharedValue } from './event-log-records.js'
 import { writeWholeFile } from './whole-file.js'
 
 interface Line {

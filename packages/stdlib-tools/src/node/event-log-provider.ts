@@ -4,7 +4,7 @@
 import { answered, provider, runtimeError } from '../tools/executors/provider.js'
 import type { EffectCall, Provider } from '../tools/executors/provider.js'
 import type { EffectOf, EffectOutcome, Plain } from '@bridle/vm'
-import type { EventLog, LogRecord, NewRecord } from './event-log.js'
+import type { EventLog, LogRecord, NewRecord } from './event-log-records.js'
 
 export interface GateAnswer {
   readonly goes_on: boolean

@@ -1,8 +1,8 @@
 // The event log in SQLite. Tables and columns have fixed names, because people and programs query the file while it grows.
 
 import { EventLogError } from './event-log-error.js'
-import { chainHeaders } from './event-log.js'
-import type { AppendMark, EventLog, LogQuery, LogRecord, LogTransaction, NewRecord, SharedValue } from './event-log.js'
+import { chainHeaders } from './event-log-records.js'
+import type { AppendMark, EventLog, LogQuery, LogRecord, LogTransaction, NewRecord, SharedValue } from './event-log-records.js'
 import type { Plain } from '@bridle/vm'
 import type { SqlStatement, SqlValue } from './sql-runs.js'
 import type { SqlEngine } from './sql-store.js'

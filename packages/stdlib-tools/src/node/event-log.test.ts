@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { chainHeaders, openEventLog } from './event-log.js'
-import type { EventLog, NewRecord } from './event-log.js'
+import { openEventLog } from './event-log.js'
+import { chainHeaders } from './event-log-records.js'
+import type { EventLog, NewRecord } from './event-log-records.js'
 
 const box = mkdtempSync(join(tmpdir(), 'bridle-event-log-'))
 afterAll(() => rmSync(box, { recursive: true, force: true }))
