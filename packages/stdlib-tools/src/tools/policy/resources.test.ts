@@ -112,6 +112,7 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
     },
   ],
   'approval.ask': [{ args: { kind: 'ask', payload: null } }],
+  'event_log.op': [{ args: { op: 'read', topic: 'a', after: 0, last: null, kind: null, event_id: null } }],
   'trace.emit': [{ args: { name: '', attributes: {} } }],
   'compress.run': [{ args: { op: 'brotli_encode', data: new Uint8Array(0), level: 0 } }],
   'data.parse': [{ args: { format: 'yaml', op: 'parse', text: '' } }],
