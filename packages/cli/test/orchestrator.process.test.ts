@@ -59,7 +59,7 @@ pub fn triage(event: TriggerEvent) -> dict {
 
 pub fn wait_first(event: TriggerEvent) -> dict {
   append_file("slow.txt", "begun\\n")
-  sleep(300)
+  sleep(3000)
   append_file("slow.txt", "done\\n")
   return {ok: true}
 }
@@ -115,6 +115,18 @@ async function until(isThere: () => boolean): Promise<void> {
   while (!isThere()) await delay(20)
 }
 
+/** What waits, as another process sees it. */
+async function listParked(): Promise<string> {
+  const child = spawn(process.execPath, [command, 'runs', 'list', '--store', 'state/events.sqlite', '--state', 'parked'], {
+    cwd: box,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.on('data', (data: Buffer) => (out += String(data)))
+  await new Promise((resolve) => child.once('close', resolve))
+  return out
+}
+
 function read(name: string): string {
   return existsSync(join(box, name)) ? readFileSync(join(box, name), 'utf8') : ''
 }
@@ -143,7 +155,7 @@ test('deliveries are verified, handled once by key, and nothing is lost when the
 
   // Killed while a handler waits: the next process goes on with it, and does not begin it again.
   expect((await deliver(first.url, '/hooks/slow', 'three', { type: 'ping' })).status).toBe(200)
-  await until(() => read('slow.txt').includes('begun'))
+  while (!(await listParked()).includes('slow@v1/')) await delay(50)
   first.child.kill('SIGKILL')
   await first.ended
 
