@@ -1,24 +1,26 @@
 // Runs are submitted and answered all the time, while one worker process after the other is killed, frozen or cut off from the disk.
 
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DurableWorker } from '@bridle/stdlib-tools'
 import type { RunRow } from '@bridle/stdlib-tools'
-import { openDurableStore } from '@bridle/stdlib-tools/node'
 import { Random } from '../fuzz/random.js'
+import { openOwnEngine } from './engine.js'
+import type { Engine, EngineOptions } from './engine.js'
 import { judge } from './judge.js'
 import type { Verdict } from './judge.js'
-import { buildProcesses, canFill, hasEnded, setFull, startProcess } from './processes.js'
-import type { Doomed } from './processes.js'
-import { ANSWER, APPROVAL, LEDGER_FD, SCRIPT, openRuntime } from './world.js'
+import { buildProcesses, hasEnded, setFull } from './processes.js'
+import { ANSWER, APPROVAL, SCRIPT, openRuntime } from './world.js'
 import type { LedgerLine } from './world.js'
 
 export interface Disruptions {
   readonly kills: number
   readonly freezes: number
   readonly fullDisks: number
+  /** Of the server behind the runs. */
+  readonly serverKills: number
 }
 
 export interface ChaosReport extends Verdict, Disruptions {
@@ -33,39 +35,38 @@ export interface ChaosOptions {
   readonly seed: number
   /** Runs that are under way at once. */
   readonly open?: number
+  /** What keeps the runs; a store of our own in a file when absent. */
+  readonly engine?: (options: EngineOptions) => Promise<Engine>
   readonly onProgress?: (done: number, runs: number, ended: number) => void
 }
 
 const LEASE_MS = 1500
-const WORKERS = 2
-/** Between two disruptions, at most. */
-const CALM_MS = 400
 const ANSWER_WITHIN_MS = 3000
 /** A run that has not ended so long after the last disruption is lost. */
 const PATIENCE_MS = 120_000
 const POLL_MS = 50
+const MOST_TRIES = 1200
 
-export async function disrupt({ disruptions, seed, open = 80, onProgress }: ChaosOptions): Promise<ChaosReport> {
+export async function disrupt({
+  disruptions,
+  seed,
+  open = 80,
+  engine: openEngine = openOwnEngine,
+  onProgress,
+}: ChaosOptions): Promise<ChaosReport> {
   await buildProcesses()
   const folder = mkdtempSync(join(tmpdir(), 'bridle-chaos-'))
-  const file = join(folder, 'runs.db')
   const log = join(folder, 'complaints')
-  const errors = openSync(log, 'a')
   const began = performance.now()
   const random = new Random(seed, 'disruptions', 0)
   const patience = new Random(seed, 'answers', 0)
   const ledger: LedgerLine[] = []
   const runtime = openRuntime()
-  const store = await openDurableStore(file)
+  const engine = await openEngine({ folder, log, leaseMs: LEASE_MS, onLine: (line) => void ledger.push(line) })
+  const { store, start, canFillDisk } = engine
   const client = new DurableWorker({ store, runtime })
   const module = runtime.compile(SCRIPT, { file: 'order.harn' })
-  const start = (): Doomed =>
-    startProcess('worker', [file, String(LEASE_MS)], {
-      fd: LEDGER_FD,
-      onLine: (line) => void ledger.push(JSON.parse(line) as LedgerLine),
-      log: errors,
-    })
-  const workers = Array.from({ length: WORKERS }, start)
+  const workers = Array.from({ length: engine.workers }, start)
   await Promise.all(workers.map(({ up }) => up))
 
   const rows = new Map<string, RunRow | null>()
@@ -101,8 +102,7 @@ export async function disrupt({ disruptions, seed, open = 80, onProgress }: Chao
   }
   const background = [submit(), watch()]
 
-  const counts = { kills: 0, freezes: 0, fullDisks: 0 }
-  const canFillDisk = canFill()
+  const counts = { kills: 0, freezes: 0, fullDisks: 0, serverKills: 0 }
   const renew = async (at: number): Promise<void> => {
     const old = workers[at]!
     old.child.kill('SIGCONT')
@@ -112,8 +112,8 @@ export async function disrupt({ disruptions, seed, open = 80, onProgress }: Chao
     await workers[at]!.up
   }
   for (let at = 0; at < disruptions; at++) {
-    await delay(random.below(CALM_MS))
-    const chosen = random.below(WORKERS)
+    await delay(random.below(engine.calmMs))
+    const chosen = random.below(engine.workers)
     const worker = workers[chosen]!
     const kind = random.below(100)
     if (kind < 3) {
@@ -129,6 +129,9 @@ export async function disrupt({ disruptions, seed, open = 80, onProgress }: Chao
       // Half of them never have room again.
       if (random.oneIn(2)) await renew(chosen)
       else setFull(worker, false)
+    } else if (engine.killServer !== null && random.oneIn(4)) {
+      counts.serverKills++
+      await engine.killServer()
     } else {
       counts.kills++
       await renew(chosen)
@@ -145,8 +148,8 @@ export async function disrupt({ disruptions, seed, open = 80, onProgress }: Chao
   }
   for (const { child } of workers) child.kill('SIGKILL')
   await Promise.all(workers.map(({ gone }) => gone))
-  await store.close()
-  const complaints = readFileSync(log, 'utf8').split('\n').filter(Boolean)
+  await engine.close()
+  const complaints = (existsSync(log) ? readFileSync(log, 'utf8') : '').split('\n').filter(Boolean)
   rmSync(folder, { recursive: true, force: true })
   return {
     ...counts,
@@ -157,9 +160,9 @@ export async function disrupt({ disruptions, seed, open = 80, onProgress }: Chao
   }
 }
 
-/** What the store refuses while another process holds it is asked again, as a client would. */
+/** What the store refuses while another process holds it, or a server that is not there, is asked again, as a client would. */
 async function repeat<T>(work: () => Promise<T>): Promise<T> {
-  for (let left = 100; ; left--) {
+  for (let left = MOST_TRIES; ; left--) {
     try {
       return await work()
     } catch (cause) {

@@ -21,7 +21,7 @@ let built: Promise<unknown> | null = null
 /** Thousands of them are started: their few files are made JavaScript once. */
 export function buildProcesses(): Promise<unknown> {
   built ??= build({
-    entryPoints: ['worker.ts', 'submitter.ts'].map((name) => join(folder, name)),
+    entryPoints: ['worker.ts', 'submitter.ts', 'restate-worker.ts', 'dbos-worker.ts'].map((name) => join(folder, name)),
     outdir: builtFolder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -36,7 +36,7 @@ export function buildProcesses(): Promise<unknown> {
 
 /** After `buildProcesses`. `onLine` gets each line of its pipe number `fd`; `log` is a file for its complaints. */
 export function startProcess(
-  script: 'worker' | 'submitter',
+  script: 'worker' | 'submitter' | 'restate-worker' | 'dbos-worker',
   args: readonly string[],
   { fd, onLine, log }: { readonly fd: number; readonly onLine: (line: string) => void; readonly log: number | 'inherit' },
 ): Doomed {

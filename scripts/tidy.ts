@@ -26,7 +26,7 @@ const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commande
  * call of a tool, `agents` are models and conversations, `host` is runtimes and runs; the others are entries of their own.
  */
 const rooms = ['library', 'tools', 'agents', 'host', 'bridge', 'mcp', 'node']
-const topRooms = ['ai', 'otel', 'gateway']
+const topRooms = ['ai', 'otel', 'restate', 'dbos', 'gateway']
 
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
 const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']

@@ -266,6 +266,8 @@ export class DurableDriver<H> extends MachineDriver {
   }
 
   private ask(effect: Effect, id: number, isAgain: boolean): void {
+    // Without a handle it is held back: whoever goes on with the run asks for it.
+    if (this.isFull && !isAgain) return
     const askedAt = this.begun.get(id)?.askedAt ?? this.host.now()
     this.begun.set(id, { askedAt, token: null })
     this.hand(effect, id, this.policy.judge(effect), () => this.performer.perform(effect, id, { askedAt, isAgain }))
@@ -361,6 +363,10 @@ export class DurableDriver<H> extends MachineDriver {
     }
   }
 
+  private get isFull(): boolean {
+    return this.host.mostSteps !== undefined && this.steps >= this.host.mostSteps
+  }
+
   private end(end: DriveEnd): Next {
     return { kind: 'end', end }
   }
@@ -374,11 +380,13 @@ export class DurableDriver<H> extends MachineDriver {
     for (const { dueAt } of events) if (dueAt !== null && (earliest === null || dueAt < earliest)) earliest = dueAt
     const waiting = new Set(events.map(({ id }) => id))
     const isIdle = [...this.pending].every(
-      ([id, { effect }]) => this.tokens.has(id) || (waiting.has(id) && this.mayLeave(id, effect)),
+      ([id, { effect, handle }]) =>
+        this.tokens.has(id) || (handle === null && this.isFull) || (waiting.has(id) && this.mayLeave(id, effect)),
     )
     const snapshot = (): Uint8Array => this.policy.pack(this.readState())
     const awaited = events.map(({ token }) => ({ token, limit: null }))
-    return this.host.park({ tokens: this.tokens, events: awaited, wakeAt: earliest, steps: this.steps, isIdle, snapshot })
+    const { tokens, steps, isFull } = this
+    return this.host.park({ tokens, events: awaited, wakeAt: earliest, steps, isIdle, isFull, snapshot })
   }
 
   /** Whether its code may be given up while it waits: it is called again elsewhere, and does nothing else at the moment. */

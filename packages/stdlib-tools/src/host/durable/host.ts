@@ -41,8 +41,10 @@ export interface ParkableWait {
   readonly steps: number
   /** What code of tools waits for; the tools are called again when one of these is answered. */
   readonly events: readonly AwaitedToken[]
-  /** Nothing but tokens, events and timers is waited for. */
+  /** Nothing but tokens, events, timers and calls that are held back is waited for. */
   readonly isIdle: boolean
+  /** Calls are held back because the run has made `mostSteps` of them: a run that is idle now must park. */
+  readonly isFull: boolean
   /** The whole run as bytes, at this moment. */
   readonly snapshot: () => Uint8Array
 }
@@ -65,6 +67,8 @@ export interface DurableHost<H = unknown> {
   first(waiting: readonly H[]): Promise<{ readonly at: number; readonly value: Settled | string | null }>
   /** Asked before each wait. True: a snapshot is kept, and this piece of the run ends here. */
   park?(wait: ParkableWait): Promise<boolean>
+  /** For hosts whose record of a piece must stay short: after so many calls the run parks in front of the next one. */
+  readonly mostSteps?: number
   /** A handle that this process settles itself. Hosts whose choices must be the same when they are played again have none: tools cannot wait there. */
   local?(): { readonly handle: H; readonly settle: () => void }
   /** A token has its answer: nobody waits for it any more, and who answers now is told so. */

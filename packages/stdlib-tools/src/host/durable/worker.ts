@@ -577,7 +577,12 @@ function readLimits({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): Read
   return limits
 }
 
-function summarizeResult(runId: string, result: RunResult, readStatus: DurableWorkerOptions['readStatus']): EndedRun {
+/** What is kept of the end of a run. */
+export function summarizeResult(
+  runId: string,
+  result: RunResult,
+  readStatus: DurableWorkerOptions['readStatus'],
+): EndedRun {
   const { status, output } = result
   return {
     runId,
