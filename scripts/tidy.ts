@@ -270,7 +270,12 @@ function checkDeclaredDependencies(): Complaint[] {
   const complaints: Complaint[] = []
   for (const path of shipped) {
     const manifest = manifestOf(layerOf(path))
-    const declared = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
+    const declared = {
+      ...manifest.dependencies,
+      ...manifest.peerDependencies,
+      ...manifest.optionalDependencies,
+      ...manifest.devDependencies,
+    }
     for (const { specifier, line } of importsOf(path)) {
       if (specifier.startsWith('.') || isNodeBuiltin(specifier)) continue
       const name = packageOf(specifier)

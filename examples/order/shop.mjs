@@ -45,7 +45,10 @@ if (storeFile === undefined) {
   process.stderr.write('usage: node examples/order/shop.mjs STORE [PORT] [--fast]\n')
   process.exit(2)
 }
-const store = await openDurableStore(storeFile)
+// A file, or a Restate server: restate+http://127.0.0.1:8080.
+const restate = storeFile.startsWith('restate+') ? await import('../../packages/stdlib-tools/dist/restate/index.js') : null
+const place = restate?.parseRestateUrl(storeFile) ?? null
+const store = restate === null || place === null ? await openDurableStore(storeFile) : new restate.RestateStore(place)
 const runtime = createRuntime({ tools, hashHex })
 const worker = new DurableWorker({
   store,
@@ -113,7 +116,12 @@ const server = createServer((request, response) => {
       })
   })
 })
-worker.start()
+// Restate calls an endpoint of ours when an order can go on; with a file this process looks for such orders itself.
+const endpoint =
+  restate === null || place === null
+    ? null
+    : await restate.startRestateWorker({ runtime, admin: place.admin, port: Number(process.env['WORKER_PORT'] ?? 9080) })
+if (endpoint === null) worker.start()
 server.listen(Number(port), '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address())
   process.stdout.write(`the shop is open: http://127.0.0.1:${address.port}\n`)
@@ -123,6 +131,7 @@ server.listen(Number(port), '127.0.0.1', () => {
 async function close() {
   server.close()
   await worker.stop()
+  await endpoint?.close()
   await store.close()
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void close())

@@ -4,6 +4,7 @@
 
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import { decodeSettled, encodeSettled } from '../host/durable/answers.js'
+import { EngineFailed } from '../host/durable/host.js'
 import type { AskedCall, DurableHost, Settled } from '../host/durable/host.js'
 import { ANSWERS, WAITS_FOR } from './names.js'
 import type { SentAnswer } from './names.js'
@@ -45,16 +46,23 @@ export class DbosHost implements DurableHost<DbosHandle> {
     return this.time
   }
 
-  call({ name, mode }: AskedCall, work: () => Promise<Settled>): DbosHandle {
-    const perform = async (): Promise<Entry> => ({ call: encodeSettled(await work()), now: Date.now() })
-    if (mode !== 'once') return makeHandle(DBOS.runStep(perform, { name }))
-    // Two steps: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin again.
+  call({ name, effect, mode }: AskedCall, work: (isRepeated?: boolean) => Promise<Settled>): DbosHandle {
+    const perform = async (isRepeated?: boolean): Promise<Entry> => ({
+      call: encodeSettled(await work(isRepeated)),
+      now: Date.now(),
+    })
+    // What a tool does inside its call is in no step: it is told when its call was begun before.
+    if (mode === 'read' || (mode === 'repeat' && effect.kind !== 'tool.call'))
+      return makeHandle(DBOS.runStep(() => perform(), { name }))
+    // Two steps: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin a `once` call again.
     const begin = (): Promise<Entry> => Promise.resolve({ text: this.attempt, now: Date.now() })
-    const unknown = (): Promise<Entry> => Promise.resolve({ call: encodeSettled({ kind: 'unknown' }), now: Date.now() })
-    return {
-      ...makeHandle(DBOS.runStep(begin, { name: `begin ${name}` })),
-      behind: (began) => DBOS.runStep(began === this.attempt ? perform : unknown, { name }),
+    const unknown: Entry = { call: encodeSettled({ kind: 'unknown' }), now: Date.now() }
+    const behind = (began: string): Promise<Entry> => {
+      const isRepeated = began !== this.attempt
+      const make = (): Promise<Entry> => (isRepeated && mode === 'once' ? Promise.resolve(unknown) : perform(isRepeated))
+      return DBOS.runStep(make, { name })
     }
+    return { ...makeHandle(DBOS.runStep(begin, { name: `begin ${name}` })), behind }
   }
 
   timer(atMs: number): DbosHandle {
@@ -68,6 +76,16 @@ export class DbosHost implements DurableHost<DbosHandle> {
   }
 
   async first(waiting: readonly DbosHandle[]): Promise<{ readonly at: number; readonly value: Settled | string | null }> {
+    try {
+      return await this.choose(waiting)
+    } catch (cause) {
+      throw new EngineFailed(cause)
+    }
+  }
+
+  private async choose(
+    waiting: readonly DbosHandle[],
+  ): Promise<{ readonly at: number; readonly value: Settled | string | null }> {
     await this.tellWaits()
     for (;;) {
       const ready = waiting.findIndex((handle) => handle.ready !== null)

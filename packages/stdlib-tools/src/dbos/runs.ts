@@ -3,6 +3,7 @@
 
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import { DurableDriver } from '../host/durable/driver.js'
+import { EngineFailed } from '../host/durable/host.js'
 import { answerUnknown } from '../host/durable/pieces.js'
 import { judgeCall, summarizeResult } from '../host/durable/worker.js'
 import type { DurableWorkerOptions, EndedRun } from '../host/durable/worker.js'
@@ -79,6 +80,7 @@ async function drive(
     onEnd?.(ended)
     return ended
   } catch (cause) {
+    if (cause instanceof EngineFailed) throw cause.cause
     onStuck?.(runId, cause instanceof Error ? cause.message : String(cause))
     throw cause
   }

@@ -13,7 +13,7 @@ export type { DryRunEntry } from './dry-run.js'
 export { decodeAnswer, decodeSettled, encodeAnswer, encodeSettled } from './durable/answers.js'
 export { DurableDriver } from './durable/driver.js'
 export type { DurablePolicy } from './durable/driver.js'
-export { CANCEL_TOKEN, RunParked, RunReleased } from './durable/host.js'
+export { CANCEL_TOKEN, EngineFailed, RunParked, RunReleased } from './durable/host.js'
 export type { AskedCall, AwaitedToken, CallMode, DurableHost, ParkableWait, Settled } from './durable/host.js'
 export { migrateRun } from './durable/migrate.js'
 export type { Migration } from './durable/migrate.js'
@@ -39,7 +39,8 @@ export type {
   TakenRun,
   WorkerFacts,
 } from './durable/store.js'
-export { DurableWorker } from './durable/worker.js'
+export { answerUnknown } from './durable/pieces.js'
+export { DurableWorker, judgeCall, summarizeResult } from './durable/worker.js'
 export type { DurableWorkerOptions, EndedRun, SubmitOptions } from './durable/worker.js'
 
 export type { RunEvent } from './events.js'
@@ -89,7 +90,7 @@ export { listCalls, makeCall, replay } from './replay.js'
 export type { Divergence, ListedCall, RecordedCall, ReplayEnd, ReplayOptions } from './replay.js'
 export type { Confinement, RunAuthority } from './run-authority.js'
 export { Run, ScriptError } from './run.js'
-export type { RunResult, SnapshotOptions, Wait } from './run.js'
+export type { RunParts, RunResult, SnapshotOptions, Wait } from './run.js'
 
 export { storeConformance } from './runs/conformance.js'
 export type { OpenRunStore, StoreCase } from './runs/conformance.js'

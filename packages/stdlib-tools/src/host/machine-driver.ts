@@ -114,7 +114,7 @@ export abstract class MachineDriver implements RunDriver {
   /** What could not be written down; raised when the run would go on. */
   protected broken: unknown = null
 
-  constructor(options: DriveOptions, { now, kept }: Pick<PerformerParts, 'now' | 'kept'>) {
+  constructor(options: DriveOptions, { now, kept, keepsNested = true }: Pick<PerformerParts, 'now' | 'kept' | 'keepsNested'>) {
     this.options = options
     this.performer = new Performer({
       perform: options.perform,
@@ -127,6 +127,7 @@ export abstract class MachineDriver implements RunDriver {
       isInMachine: () => this.inMachine,
       log: (entry) => this.log(entry),
       ...(kept === undefined ? {} : { kept }),
+      keepsNested,
       fail: (cause) => this.fail(cause),
       exit: (code) => this.exit(code),
       onNested: options.observer?.nested,

@@ -41,6 +41,8 @@ export interface PerformerParts {
   readonly log: (entry: JournalEntry) => void
   /** Resolves when what was logged so far is kept; null: it is when `log` returns. */
   readonly kept?: () => Promise<void>
+  /** False where nobody keeps what a tool does inside its call: in a call that is made again, everything inside may have been begun before. */
+  readonly keepsNested?: boolean
   /** What was logged is lost: the run cannot go on. */
   readonly fail: (cause: unknown) => void
   readonly exit: (code: number) => void
@@ -78,6 +80,7 @@ export class Performer {
   }
 
   perform(effect: Effect, id: number, facts: CallFacts): EffectOutcome | Promise<EffectOutcome> {
+    if (facts.isAgain === true && this.parts.keepsNested === false) this.unsure.add(id)
     try {
       const result = this.parts.perform(effect, new Call(id, this.parts, facts, this.aborts, this))
       if (!(result instanceof Promise)) this.aborts.delete(id)
@@ -92,6 +95,7 @@ export class Performer {
   forget(id: number): void {
     this.aborts.delete(id)
     this.open.delete(id)
+    this.unsure.delete(id)
   }
 
   abort(id: number, reason: unknown): void {
@@ -160,6 +164,8 @@ export class Performer {
   }
 
   private readonly open = new Map<number, number>()
+  /** Effects that are answered again and whose inside nobody has kept. */
+  private readonly unsure = new Set<number>()
 
   private beginNote(id: number, asked: AskedNote): BegunNote | null {
     const machine = this.parts.machine()
@@ -176,7 +182,7 @@ export class Performer {
     if (counts) this.open.set(id, this.countOpenNotes(id) + 1)
     const { kept } = this.parts
     return {
-      before,
+      before: isNew && this.unsure.has(id) ? { kind: 'begun' } : before,
       startedMs: call.startedMs,
       args: call.args,
       kept: isNew && kept !== undefined && asked.kind === 'step' ? kept() : null,
@@ -222,7 +228,7 @@ export class Performer {
     return {
       ok: true,
       args: verdict.call.args,
-      before: 'none',
+      before: this.unsure.has(id) ? 'begun' : 'none',
       ...(kept === undefined ? {} : { kept: kept() }),
       settle: (outcome) => this.endNested(id, verdict.call.id, outcome),
     }

@@ -3,5 +3,7 @@
 
 export { restateRuns } from './objects.js'
 export type { RestateRunsOptions, SubmittedRun } from './objects.js'
-export { RestateStore } from './restate-store.js'
+export { RestateStore, parseRestateUrl } from './restate-store.js'
 export type { RestateStoreOptions } from './restate-store.js'
+export { startRestateWorker } from './restate-worker.js'
+export type { RestateWorker, RestateWorkerOptions } from './restate-worker.js'

@@ -4,7 +4,7 @@
 
 import * as restate from '@restatedev/restate-sdk'
 import { DurableDriver } from '../host/durable/driver.js'
-import { RunParked, RunReleased } from '../host/durable/host.js'
+import { EngineFailed, RunParked, RunReleased } from '../host/durable/host.js'
 import { answerUnknown } from '../host/durable/pieces.js'
 import { judgeCall, summarizeResult } from '../host/durable/worker.js'
 import type { DurableWorkerOptions, EndedRun } from '../host/durable/worker.js'
@@ -197,6 +197,7 @@ async function drivePiece(context: RunContext, { options, beginning, parked, loa
   } catch (cause) {
     const left = host.parked
     if (!(cause instanceof RunParked) || left === null) {
+      if (cause instanceof EngineFailed) throw cause.cause
       if (cause instanceof RunReleased || isOfEngine(cause)) throw cause
       return setStuck(describeCause(cause))
     }

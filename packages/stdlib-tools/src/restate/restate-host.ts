@@ -3,6 +3,7 @@
 
 import * as restate from '@restatedev/restate-sdk'
 import { decodeSettled, encodeSettled } from '../host/durable/answers.js'
+import { EngineFailed } from '../host/durable/host.js'
 import type { AskedCall, AwaitedToken, DurableHost, ParkableWait, Settled } from '../host/durable/host.js'
 
 /** What an entry of the journal holds: when it came, and what, as text. */
@@ -74,15 +75,24 @@ export class RestateHost implements DurableHost<RestateHandle> {
     return this.time
   }
 
-  call({ name, mode }: AskedCall, work: () => Promise<Settled>): RestateHandle {
+  call({ name, effect, mode }: AskedCall, work: (isRepeated?: boolean) => Promise<Settled>): RestateHandle {
     const { context, attempt } = this.options
-    const perform = async (): Promise<Entry> => ({ call: encodeSettled(await work()), now: Date.now() })
-    if (mode !== 'once') return makeHandle(context.run(name, perform))
-    // Two entries: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin again. The
-    // work is asked for only when its beginning is kept.
+    const perform = async (isRepeated?: boolean): Promise<Entry> => ({
+      call: encodeSettled(await work(isRepeated)),
+      now: Date.now(),
+    })
+    // What a tool does inside its call is in no journal: it is told when its call was begun before.
+    if (mode === 'read' || (mode === 'repeat' && effect.kind !== 'tool.call'))
+      return makeHandle(context.run(name, () => perform()))
+    // Two entries: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin a `once` call
+    // again. The work is asked for only when its beginning is kept.
     const begin = context.run(`begin ${name}`, (): Entry => ({ text: attempt, now: Date.now() }))
-    const unknown = (): Entry => ({ call: encodeSettled({ kind: 'unknown' }), now: Date.now() })
-    return { ...makeHandle(begin), behind: (began) => context.run(name, began === attempt ? perform : unknown) }
+    const unknown: Entry = { call: encodeSettled({ kind: 'unknown' }), now: Date.now() }
+    const behind = (began: string): restate.RestatePromise<Entry> => {
+      const isRepeated = began !== attempt
+      return context.run(name, async () => (isRepeated && mode === 'once' ? unknown : await perform(isRepeated)))
+    }
+    return { ...makeHandle(begin), behind }
   }
 
   timer(atMs: number): RestateHandle {
@@ -108,10 +118,7 @@ export class RestateHost implements DurableHost<RestateHandle> {
   async first(waiting: readonly RestateHandle[]): Promise<{ readonly at: number; readonly value: Settled | string | null }> {
     for (;;) {
       const ready = waiting.findIndex((handle) => handle.ready !== null)
-      const { at, entry } =
-        ready >= 0
-          ? { at: ready, entry: waiting[ready]!.ready! }
-          : await restate.RestatePromise.race(waiting.map(({ promise }, at) => promise.map((entry) => ({ at, entry: entry! }))))
+      const { at, entry } = ready >= 0 ? { at: ready, entry: waiting[ready]!.ready! } : await raceHandles(waiting)
       const handle = waiting[at]!
       handle.ready = null
       this.unread.delete(handle)
@@ -148,4 +155,12 @@ export class RestateHost implements DurableHost<RestateHandle> {
 
 function makeHandle(promise: restate.RestatePromise<Entry>): RestateHandle {
   return { promise, behind: null, ready: null, dueAt: null }
+}
+
+async function raceHandles(waiting: readonly RestateHandle[]): Promise<{ readonly at: number; readonly entry: Entry }> {
+  try {
+    return await restate.RestatePromise.race(waiting.map(({ promise }, at) => promise.map((entry) => ({ at, entry: entry! }))))
+  } catch (cause) {
+    throw new EngineFailed(cause)
+  }
 }

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { createRuntime } from '../host/runtime.js'
 import { DurableWorker } from '../host/durable/worker.js'
-import { RestateStore } from './restate-store.js'
+import { RestateStore, parseRestateUrl } from './restate-store.js'
 
 interface Asked {
   readonly path: string
@@ -58,7 +58,9 @@ test('answers go to the inbox of the run; a cancelled one is an answer, too', as
 test('rows are those of other stores; pages come from the state of the server', async () => {
   const { store, asked } = openStore(({ path, body }) => {
     if (path.endsWith('/get')) return path.includes('/b/') ? { ...parked, state: 'ended', result: { status: 'done' } } : parked
-    return { rows: String((body as { query: string }).query).includes("> ''") ? [{ service_key: 'a' }, { service_key: 'b' }] : [] }
+    return {
+      rows: String((body as { query: string }).query).includes("> ''") ? [{ service_key: 'a' }, { service_key: 'b' }] : [],
+    }
   })
   expect(await store.get('a')).toMatchObject({ runId: 'a', state: 'parked', waitsFor: ['approval'], status: null })
   expect((await store.list({ most: 2, state: 'ended' })).map(({ runId, status }) => [runId, status])).toEqual([['b', 'done']])
@@ -68,7 +70,7 @@ test('rows are those of other stores; pages come from the state of the server', 
 test('an id cannot leave the query', async () => {
   const { store, asked } = openStore(() => ({ rows: [] }))
   await store.list({ most: 1, after: "x' OR '1'='1" })
-  expect((asked[0]?.body as { query: string }).query).toContain("service_key > 'x'' OR ''1''=''1'")
+  expect((asked[0]!.body as { query: string }).query).toContain("service_key > 'x'' OR ''1''=''1'")
 })
 
 test('what the server does not do, and what it refuses, is an error that says so', async () => {
@@ -81,4 +83,16 @@ test('what the server does not do, and what it refuses, is an error that says so
   const away = new RestateStore({ ingress: 'http://restate.test', fetch: () => Promise.reject(new Error('refused')) })
   await expect(away.get('a')).rejects.toThrow('the Restate server cannot be reached at http://restate.test')
   await expect(away.list({ most: 1 })).rejects.toThrow('give the URL of the admin API')
+})
+
+test.each([
+  ['restate+http://127.0.0.1:8080', { ingress: 'http://127.0.0.1:8080', admin: 'http://127.0.0.1:9070' }],
+  [
+    'restate+https://runs.example/?admin=https://admin.example',
+    { ingress: 'https://runs.example', admin: 'https://admin.example' },
+  ],
+  ['runs.db', null],
+  ['http://127.0.0.1:8080', null],
+])('%s names a server or does not', (text, wanted) => {
+  expect(parseRestateUrl(text)).toEqual(wanted)
 })

@@ -17,6 +17,18 @@ export interface RestateStoreOptions {
   readonly fetch?: typeof fetch
 }
 
+/**
+ * Where a server is, as one text: `restate+http://127.0.0.1:8080`, with the admin API as `?admin=http://127.0.0.1:9070` (port 9070 of the same host
+ * when absent). Null for what is no such text.
+ */
+export function parseRestateUrl(text: string): { readonly ingress: string; readonly admin: string } | null {
+  const [, scheme] = /^restate\+(https?):\/\/./.exec(text) ?? []
+  if (scheme === undefined) return null
+  const url = new URL(text.slice('restate+'.length))
+  const admin = url.searchParams.get('admin') ?? `${scheme}://${url.hostname}:9070`
+  return { ingress: url.origin, admin }
+}
+
 /** Raises ToolError `store_unavailable` where the server does not answer, and for what only a store of our own can do. */
 export class RestateStore implements DurableStore {
   private readonly options: RestateStoreOptions

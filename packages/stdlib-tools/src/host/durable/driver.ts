@@ -92,7 +92,11 @@ export class DurableDriver<H> extends MachineDriver {
   private interrupt: () => void = () => {}
 
   constructor(options: DriveOptions, host: DurableHost<H>, policy: DurablePolicy) {
-    super(options, { now: () => host.now(), ...(host.kept === undefined ? {} : { kept: () => host.kept!() }) })
+    super(options, {
+      now: () => host.now(),
+      keepsNested: host.note !== undefined,
+      ...(host.kept === undefined ? {} : { kept: () => host.kept!() }),
+    })
     this.host = host
     this.policy = policy
     this.begun = new Map(options.begun)
@@ -270,17 +274,24 @@ export class DurableDriver<H> extends MachineDriver {
     if (this.isFull && !isAgain) return
     const askedAt = this.begun.get(id)?.askedAt ?? this.host.now()
     this.begun.set(id, { askedAt, token: null })
-    this.hand(effect, id, this.policy.judge(effect), () => this.performer.perform(effect, id, { askedAt, isAgain }))
+    this.hand(effect, id, this.policy.judge(effect), (isRepeated) =>
+      this.performer.perform(effect, id, { askedAt, isAgain: isAgain || isRepeated }),
+    )
   }
 
-  private hand(effect: Effect, id: number, mode: CallMode, work: () => EffectOutcome | Promise<EffectOutcome>): void {
+  private hand(
+    effect: Effect,
+    id: number,
+    mode: CallMode,
+    work: (isRepeated: boolean) => EffectOutcome | Promise<EffectOutcome>,
+  ): void {
     this.steps++
     if (!this.begun.has(id)) this.begun.set(id, { askedAt: this.host.now(), token: null })
     const { tool } = effect.args as { readonly tool?: unknown }
     const name = typeof tool === 'string' ? `${effect.kind} ${tool}` : effect.kind
     const { latency } = this.options
-    this.pending.get(id)!.handle = this.host.call({ id, name, effect, mode }, async () => {
-      const settled = await this.carryOut(effect, id, work)
+    this.pending.get(id)!.handle = this.host.call({ id, name, effect, mode }, async (isRepeated = false) => {
+      const settled = await this.carryOut(effect, id, () => work(isRepeated))
       if (latency !== undefined) await latency(id)
       return settled
     })

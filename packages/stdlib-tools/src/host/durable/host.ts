@@ -58,8 +58,8 @@ export interface AwaitedToken {
 export interface DurableHost<H = unknown> {
   /** When the run was last entered, milliseconds since 1970: part of the record, so that it is the same when the run is played again. */
   now(): number
-  /** Never rejects for reasons of the work. */
-  call(asked: AskedCall, work: () => Promise<Settled>): H
+  /** Never rejects for reasons of the work. Hosts without `note` say whether somebody who is gone has begun it before (`isRepeated`). */
+  call(asked: AskedCall, work: (isRepeated?: boolean) => Promise<Settled>): H
   timer(atMs: number): H
   /** Resolved from outside, by run and token: before, while or after it is waited for; the first answer counts. */
   promise(token: string, id: number): H
@@ -97,5 +97,14 @@ export class RunReleased extends RunLeft {
 
   constructor(message = 'the run was given back') {
     super(message)
+  }
+}
+
+/** Raised by a host whose engine failed, or took the run away: nothing of the run is ended. `cause` is what the engine raised, and is for it. */
+export class EngineFailed extends RunLeft {
+  override readonly name = 'EngineFailed'
+
+  constructor(cause: unknown) {
+    super('the engine that keeps the run failed', { cause })
   }
 }

@@ -578,11 +578,7 @@ function readLimits({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): Read
 }
 
 /** What is kept of the end of a run. */
-export function summarizeResult(
-  runId: string,
-  result: RunResult,
-  readStatus: DurableWorkerOptions['readStatus'],
-): EndedRun {
+export function summarizeResult(runId: string, result: RunResult, readStatus: DurableWorkerOptions['readStatus']): EndedRun {
   const { status, output } = result
   return {
     runId,
