@@ -55,7 +55,8 @@ const LAZY_BUILTINS = [
   'node:zlib',
 ]
 const URL_OF_FILE = 'const bridleUrl=require("node:url").pathToFileURL(__dirname).href;'
-const unbundled = Object.keys(manifestOf('cli').dependencies)
+const { dependencies, peerDependencies } = manifestOf('cli')
+const unbundled = Object.keys({ ...dependencies, ...peerDependencies })
 
 for (const name of existsSync(target) ? readdirSync(target) : []) {
   if (/\.(js|map|txt)$/.test(name) || name === 'lib' || name === 'compiled') rmSync(join(target, name), { recursive: true })

@@ -28,7 +28,7 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
     platform: 'node',
     target: 'node20',
     logLevel: 'warning',
-    external: Object.keys(manifestOf('cli').dependencies ?? {}),
+    external: Object.keys({ ...manifestOf('cli').dependencies, ...manifestOf('cli').peerDependencies }),
     alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
     define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
     banner: {

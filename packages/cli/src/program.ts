@@ -162,6 +162,7 @@ Exit code: 0 when the answer is kept; 1 when it was answered before, or the run 
 const WORKER_HELP = `
 Any number of workers, on one machine, work on one store. What a killed worker had begun goes on elsewhere when its lease is over.
 Runs have the powers that they were submitted with and those of the worker's flags, both.
+With --on restate the worker is an endpoint that a Restate server calls, on as many machines as you like; it needs @restatedev/restate-sdk.
 Exit code: 0 when it was told to stop, or found nothing more to do with --until-idle.
 `
 
@@ -172,7 +173,9 @@ Exit codes: 0 done; 1 there is no such run, or nothing to change; 2 called in a 
 /** Of durable runs: what they wait for is answered, and worked on, from any process. */
 function addDurableCommands(program: Command, done: (code: number) => void): void {
   const withStore = (command: Command): Command =>
-    command.requiredOption('--store <file>', 'where the runs are kept').option('--json', 'print JSON')
+    command
+      .requiredOption('--store <file>', 'where the runs are kept: a file, or restate+http://HOST:PORT')
+      .option('--json', 'print JSON')
   withStore(program.command('signal <run> <token> [answer]').description('answer what a durable run waits for: JSON, or @file'))
     .option('--error <message>', 'the call fails with this instead')
     .addHelpText('after', SIGNAL_HELP)
@@ -180,11 +183,21 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
       const { signalCommand } = await import('./durable/commands.js')
       done(await signalCommand(run, token, answer, options))
     })
-  withStore(
-    addAuthorityFlags(program.command('worker').description('work on the durable runs of a store until it is told to stop'), {
-      traces: false,
-    }),
-  )
+  addAuthorityFlags(program.command('worker').description('work on the durable runs of a store until it is told to stop'), {
+    traces: false,
+  })
+    .option('--store <file>', 'where the runs are kept: a file, or restate+http://HOST:PORT')
+    .addOption(
+      new Option('--on <engine>', 'work on the Restate server of this machine, or the one that --store names').choices([
+        'restate',
+      ]),
+    )
+    .addOption(
+      new Option('--port <n>', 'of the endpoint that Restate calls; 9080 by default').argParser(
+        makeWholeNumberParser('a port', 1),
+      ),
+    )
+    .option('--json', 'print JSON')
     .option('--until-idle', 'end when every run has ended or waits')
     .option('--jsonl', 'print each event as JSON, one a line, as it happens; --json prints one document at the end')
     .addOption(

@@ -1,7 +1,8 @@
 // `bridle signal`, `bridle worker` and `bridle runs`: what any process does with the durable runs of a store.
 
-import { DurableWorker, encodeAnswer, migrateRun } from '@bridle/stdlib-tools'
-import type { DurableStore, EndedRun, Module, RunQuery, Runtime } from '@bridle/stdlib-tools'
+import { DurableWorker, encodeAnswer, isToolError, migrateRun } from '@bridle/stdlib-tools'
+import type { DurableStore, DurableWorkerOptions, EndedRun, Module, RunQuery, Runtime } from '@bridle/stdlib-tools'
+import type { Value } from '@bridle/vm'
 import { existsSync } from 'node:fs'
 import { makeAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
@@ -18,6 +19,7 @@ import { renderDivergence } from '../render-divergence.js'
 import { toStatus } from '../run-report.js'
 import { Stop } from '../stop.js'
 import { describeRun, findToken, requireRun, withStore } from './open.js'
+import { LOCAL_RESTATE, isRestate, startEndpoint } from './restate.js'
 
 export interface StoreFlags {
   readonly store: string
@@ -60,7 +62,12 @@ function quoteAll(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ')
 }
 
-export interface WorkerFlags extends StoreFlags, AuthorityFlags, SizeFlags, PeopleFlags {
+export interface WorkerFlags extends Omit<StoreFlags, 'store'>, AuthorityFlags, SizeFlags, PeopleFlags {
+  readonly store?: string
+  /** An engine in the place of a file. */
+  readonly on?: 'restate'
+  /** Of the endpoint that Restate calls. */
+  readonly port?: number
   readonly untilIdle?: boolean
   /** Each event as JSON on a line of its own, as it happens; `json` is one document at the end. */
   readonly jsonl?: boolean
@@ -77,6 +84,10 @@ export async function workerCommand(options: WorkerFlags): Promise<number> {
     else if (options.jsonl === true) process.stdout.write(`${JSON.stringify(event)}\n`)
     else tell(`${text}\n`)
   }
+  const place = options.store ?? (options.on === 'restate' ? LOCAL_RESTATE : null)
+  if (place === null) throw new UsageError('give --store FILE, or --on restate')
+  if (options.on === 'restate' && !isRestate(place))
+    throw new UsageError(`--store ${place} is not a Restate server: expected a URL such as ${LOCAL_RESTATE}`)
   const runtime = makeCommandRuntime({
     script: '<worker>',
     terminal: false,
@@ -85,43 +96,94 @@ export async function workerCommand(options: WorkerFlags): Promise<number> {
     ...readSizes(options),
     authority: await withLock(makeAuthority(options), options, '<worker>'),
   })
-  return withStore(
-    options.store,
-    async (store) => {
-      const stop = new Stop(null)
-      const stopped = new Promise<void>((resolve) => {
-        stop.onCancel = () => resolve()
-      })
-      const worker = new DurableWorker({
-        store,
-        runtime,
-        name: `bridle worker, process ${process.pid}`,
-        readStatus: (value) => toStatus(value).code,
-        ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
-        ...(options.perTenant === undefined ? {} : { perTenant: options.perTenant }),
-        ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
-        onEnd: (ended: EndedRun) =>
-          say(
-            { event: 'ended', id: ended.runId, status: ended.status, error: ended.error },
-            `${ended.runId} ${ended.status}${ended.error === null ? '' : `: ${ended.error}`}`,
-          ),
-        onParked: (id) => say({ event: 'parked', id }, `${id} waits`),
-        onStuck: (id, reason) => say({ event: 'stuck', id, reason }, `${id} is stuck: ${reason}`),
-        onError: (cause) => complain(`warning: ${String(cause)}\n`),
-      })
-      try {
-        worker.start()
-        say({ event: 'started', store: options.store }, `bridle: works on ${options.store}`)
-        await (options.untilIdle === true ? Promise.race([stopped, worker.idle()]) : stopped)
-        return 0
-      } finally {
-        await worker.stop()
-        stop.end()
-        if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: options.store, events })
-      }
-    },
-    { isNew: true },
+  const stop = new Stop(null)
+  const stopped = new Promise<void>((resolve) => {
+    stop.onCancel = () => resolve()
+  })
+  const watching = {
+    runtime,
+    readStatus: (value: Value) => toStatus(value).code,
+    onEnd: (ended: EndedRun) =>
+      say(
+        { event: 'ended', id: ended.runId, status: ended.status, error: ended.error },
+        `${ended.runId} ${ended.status}${ended.error === null ? '' : `: ${ended.error}`}`,
+      ),
+    onParked: (id: string) => say({ event: 'parked', id }, `${id} waits`),
+    onStuck: (id: string, reason: string) => say({ event: 'stuck', id, reason }, `${id} is stuck: ${reason}`),
+  }
+  const started = (): void => say({ event: 'started', store: place }, `bridle: works on ${place}`)
+  try {
+    if (isRestate(place)) await serveRestate(place, options, watching, { stopped, started })
+    else await withStore(place, (store) => work(store, options, watching, { stopped, started }), { isNew: true })
+    return 0
+  } finally {
+    stop.end()
+    if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: place, events })
+  }
+}
+
+type Watching = Pick<DurableWorkerOptions, 'runtime' | 'readStatus' | 'onEnd' | 'onParked' | 'onStuck'>
+
+interface WorkerLife {
+  readonly stopped: Promise<void>
+  readonly started: () => void
+}
+
+async function work(
+  store: DurableStore,
+  options: WorkerFlags,
+  watching: Watching,
+  { stopped, started }: WorkerLife,
+): Promise<void> {
+  const worker = new DurableWorker({
+    ...watching,
+    store,
+    name: `bridle worker, process ${process.pid}`,
+    ...(options.capacity === undefined ? {} : { capacity: options.capacity }),
+    ...(options.perTenant === undefined ? {} : { perTenant: options.perTenant }),
+    ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
+    onError: (cause) => complain(`warning: ${String(cause)}\n`),
+  })
+  try {
+    worker.start()
+    started()
+    await (options.untilIdle === true ? Promise.race([stopped, worker.idle()]) : stopped)
+  } finally {
+    await worker.stop()
+  }
+}
+
+async function serveRestate(
+  place: string,
+  options: WorkerFlags,
+  watching: Watching,
+  { stopped, started }: WorkerLife,
+): Promise<void> {
+  for (const [name, given] of Object.entries({
+    'until-idle': options.untilIdle,
+    capacity: options.capacity,
+    'per-tenant': options.perTenant,
+    lease: options.lease,
+  }))
+    if (given !== undefined) throw new UsageError(`--${name} is not for workers on Restate: the server says what they do`)
+  const close = await refuseReadably(() =>
+    startEndpoint(place, { ...watching, ...(options.port === undefined ? {} : { port: options.port }) }),
   )
+  try {
+    started()
+    await stopped
+  } finally {
+    await close()
+  }
+}
+
+async function refuseReadably<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start()
+  } catch (cause) {
+    if (isToolError(cause)) throw new CommandError(cause.message, { code: cause.code })
+    throw cause
+  }
 }
 
 export interface ListFlags extends StoreFlags {

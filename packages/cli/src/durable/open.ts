@@ -6,6 +6,7 @@ import { openDurableStore } from '@bridle/stdlib-tools/node'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CommandError, UsageError } from '../errors.js'
+import { isRestate, openRestateStore } from './restate.js'
 
 /** Nothing is to be done before somebody answers or a timer is due. As `sysexits.h` has it: try again later. */
 export const EXIT_WAITING = 75
@@ -20,7 +21,7 @@ export async function withStore<T>(
   { isNew = false }: { readonly isNew?: boolean } = {},
 ): Promise<T> {
   const needed = isNew ? dirname(file) : file
-  if (!existsSync(needed))
+  if (!isRestate(file) && !existsSync(needed))
     throw new UsageError(`cannot open the store ${file}: ${isNew ? `there is no folder ${needed}` : 'no such file'}`, {
       code: 'unreadable_file',
       file,
@@ -28,7 +29,7 @@ export async function withStore<T>(
     })
   let store: DurableStore | null = null
   try {
-    store = await openDurableStore(file)
+    store = isRestate(file) ? await openRestateStore(file) : await openDurableStore(file)
     return await work(store)
   } catch (cause) {
     if (isToolError(cause)) throw new CommandError(cause.message, { code: cause.code, file })

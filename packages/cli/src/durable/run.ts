@@ -14,9 +14,11 @@ import { complain, tellJson } from '../printable.js'
 import { toStatus } from '../run-report.js'
 import { Stop } from '../stop.js'
 import { EXIT_WAITING, describeRun, readEnded, requireRun, withStore } from './open.js'
+import { isRestate } from './restate.js'
 
 /** How often another worker that has the run is asked after. */
 const POLL_MS = 20
+const SERVER_POLL_MS = 200
 
 export async function runDurably(
   file: string | undefined,
@@ -60,9 +62,12 @@ export async function runDurably(
         const stopped = new Promise<void>((resolve) => {
           stop.onCancel = () => resolve()
         })
-        worker.start()
-        await Promise.race([worker.idle(), stopped])
-        while (!stop.isCancelled && (await requireRun(store, runId)).state === 'running') await delay(POLL_MS)
+        if (isRestate(options.store)) await awaitWorkers(store, runId, stop)
+        else {
+          worker.start()
+          await Promise.race([worker.idle(), stopped])
+          while (!stop.isCancelled && (await requireRun(store, runId)).state === 'running') await delay(POLL_MS)
+        }
         await worker.stop()
         if (stop.isCancelled) {
           if (options.json === true)
@@ -84,6 +89,15 @@ export async function runDurably(
     },
     { isNew: true },
   )
+}
+
+/** On a server, workers of it do the work; this process looks at what they have done. */
+async function awaitWorkers(store: DurableStore, runId: string, stop: Stop): Promise<void> {
+  for (let isMoving = true; isMoving && !stop.isCancelled;) {
+    const { state } = await requireRun(store, runId)
+    isMoving = state === 'ready' || state === 'running'
+    if (isMoving) await delay(SERVER_POLL_MS)
+  }
 }
 
 /** A run goes on as what it was submitted as, whatever the script is now. */

@@ -134,6 +134,15 @@ class DbosStore implements DurableStore {
     return refuse('read', 'the steps are in the database')
   }
 
+  summarize(): Promise<never> {
+    return refuse('summarize')
+  }
+
+  count(): Promise<void> {
+    // `summarize` is not there to show it.
+    return Promise.resolve()
+  }
+
   expire(): Promise<never> {
     return refuse('expire')
   }

@@ -105,6 +105,15 @@ export class RestateStore implements DurableStore {
     return refuse('read', 'the journal is in the server')
   }
 
+  summarize(): Promise<never> {
+    return refuse('summarize')
+  }
+
+  count(): Promise<void> {
+    // `summarize` is not there to show it.
+    return Promise.resolve()
+  }
+
   expire(): Promise<never> {
     return refuse('expire')
   }
