@@ -1,7 +1,7 @@
 // Durable runs on a Restate server: `--store restate+http://127.0.0.1:8080`. The library for it is an optional package, loaded when it is asked for.
 
 import type { DurableStore, Runtime } from '@bridle/stdlib-tools'
-import type { RestateRunsOptions } from '@bridle/stdlib-tools/restate'
+import type * as RestateEntry from '@bridle/stdlib-tools/restate'
 import { CommandError, UsageError } from '../errors.js'
 
 const SDK = '@restatedev/restate-sdk'
@@ -18,7 +18,7 @@ export async function openRestateStore(place: string): Promise<DurableStore> {
 /** Resolves when the endpoint listens and the server knows it; gives what ends it. */
 export async function startEndpoint(
   place: string,
-  options: RestateRunsOptions & { readonly runtime: Runtime; readonly port?: number },
+  options: RestateEntry.RestateRunsOptions & { readonly runtime: Runtime; readonly port?: number },
 ): Promise<() => Promise<void>> {
   const { startRestateWorker } = await loadRestate()
   const { admin } = await readPlace(place)
@@ -33,7 +33,7 @@ async function readPlace(place: string): Promise<{ readonly ingress: string; rea
   return found
 }
 
-async function loadRestate(): Promise<typeof import('@bridle/stdlib-tools/restate')> {
+async function loadRestate(): Promise<typeof RestateEntry> {
   try {
     return await import('@bridle/stdlib-tools/restate')
   } catch (cause) {
