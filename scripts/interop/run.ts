@@ -14,6 +14,8 @@ import { createRuntime } from '@bridle/stdlib-tools'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
 import type { McpServerDeclaration } from '@bridle/stdlib-tools/mcp'
 import { root } from '../workspace.mjs'
+import { listLines, useExported, useRegistered } from './ts_clients.js'
+import type { Line } from './ts_clients.js'
 
 const here = join(root, 'scripts', 'interop')
 const page = join(root, 'docs', 'tools', 'interop.md')
@@ -205,6 +207,45 @@ function tryClient(
     if (feature in seen) note(program, version, `${how}, ${String(seen['revision'])}: ${feature}`, seen[feature], wanted)
 }
 
+/** What clients of every line see of exports.harn. */
+const EXPORTED: { readonly [feature: string]: unknown } = {
+  'descriptions and defaults': [
+    'Where a place is.',
+    { name: { type: 'string', description: 'How the place is called.' }, zoom: { type: 'integer', default: 3 } },
+  ],
+  'hints of annotations': [{ readOnlyHint: true }, { readOnlyHint: false, destructiveHint: true }],
+  'structured results with their schema': [
+    ['x', 'y'],
+    ['x', 'y'],
+  ],
+  'progress of a function': [2, null, 'half'],
+  logging: ['warning', { message: 'careful', name: 'pond' }],
+}
+
+async function tryTypeScriptClient(line: Line): Promise<void> {
+  const { program, version, revision } = line
+  const serve = async (file: string, wanted: typeof WANTED, use: typeof useExported): Promise<void> => {
+    const words = [bridle, 'serve', 'mcp', join(here, file)]
+    const attempt = async (how: string, transport: unknown): Promise<void> => {
+      const seen = await use(line, transport).catch((cause: unknown) => String(cause))
+      if (typeof seen === 'string') return note(program, version, `client, ${how}, ${revision}`, seen, 'an answer')
+      for (const [feature, expected] of Object.entries(wanted))
+        if (feature in seen) note(program, version, `client, ${how}, ${revision}: ${feature}`, seen[feature], expected)
+    }
+    await attempt('stdio', line.stdio(process.execPath, words))
+    const port = await findPort()
+    const url = `http://127.0.0.1:${port}/mcp`
+    const child = await startListener(process.execPath, [...words, '--transport', 'http', '--bind', `127.0.0.1:${port}`], url)
+    try {
+      await attempt('streamable HTTP', line.http(url))
+    } finally {
+      await stop(child)
+    }
+  }
+  await serve('server.harn', WANTED, useRegistered)
+  await serve('exports.harn', EXPORTED, useExported)
+}
+
 async function tryPythonClient(program: string, version: string, file: string): Promise<void> {
   const serve = [bridle, 'serve', 'mcp', join(here, 'server.harn')]
   for (const mode of ['auto', 'legacy'])
@@ -295,14 +336,27 @@ function writePage(): void {
   const text = readFileSync(page, 'utf8')
   const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)]
   if (before < 0 || after < 0) throw new Error(`${page} has no place for the rows`)
+  // Programs that are not installed here keep the rows that they had.
+  const kept = readRows(text.slice(before, after)).filter(({ program }) => rows.every((row) => row.program !== program))
   const head = '| program | version | feature | result |\n| --- | --- | --- | --- |'
-  const lines = rows.map(
+  const lines = [...rows, ...kept].map(
     ({ program, version, feature, result }) => `| ${program} | ${version} | ${feature} | ${result.replaceAll('|', '\\|')} |`,
   )
   writeFileSync(page, `${text.slice(0, before)}${BEGIN}\n\n${[head, ...lines].join('\n')}\n\n${text.slice(after)}`)
 }
 
+function readRows(text: string): readonly Row[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| program') && !line.startsWith('| ---'))
+    .map((line) => {
+      const [program = '', version = '', feature = '', result = ''] = line.slice(2, -2).split(' | ')
+      return { program, version, feature, result: result.replaceAll('\\|', '|') }
+    })
+}
+
 await tryEverything()
+for (const line of await listLines()) await tryTypeScriptClient(line)
 for (const [program, file] of [
   ['mcp', 'mcp'],
   ['fastmcp', 'fastmcp'],
@@ -318,6 +372,6 @@ for (const [program, file] of [
   await tryGatewayClient(label, version, file)
 }
 const failed = rows.filter(({ result }) => result !== 'works').length
-if (rows.some(({ program }) => program.endsWith('(Python)'))) writePage()
+writePage()
 process.stdout.write(`interop: ${rows.length - failed} work, ${failed} fail\n`)
 process.exitCode = failed === 0 ? 0 : 1

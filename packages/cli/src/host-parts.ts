@@ -2,7 +2,7 @@
 // because a script that only computes needs none of them.
 
 import { isatty } from 'node:tty'
-import { clockProvider, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
+import { clockProvider, makeGrants, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
 import type { Provider, ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
 import {
   environmentRules,
@@ -19,7 +19,8 @@ import { withLogins } from './mcp-logins.js'
 import { complain } from './printable.js'
 import { guardStreams } from './output.js'
 import type { PeopleFlags } from './people/answers.js'
-import { peopleProvider } from './people/provider.js'
+import { People } from './people/provider.js'
+import { makeSampling, makeServerHandlers } from './people/server-questions.js'
 import type { ReadLine } from './people/provider.js'
 import type { Memory } from './repl/memory.js'
 
@@ -68,6 +69,8 @@ export interface CommandProviders {
   /** Who answers questions and approvals; null: nobody is there. */
   readonly people: PeopleFlags | null
   readonly memory: Memory | null
+  /** What stands in for models, if anything does. */
+  readonly models: Pick<RuntimeOptions, 'modelFixtures' | 'standIns'>
 }
 
 export function makeCommandProviders({
@@ -79,6 +82,7 @@ export function makeCommandProviders({
   terminal,
   people,
   memory,
+  models,
 }: CommandProviders): readonly ProviderSource[] {
   // Some of them write to the streams.
   guardStreams()
@@ -86,21 +90,28 @@ export function makeCommandProviders({
   const network =
     rules === null ? authority.mcpNetwork : { ...(authority.mcpNetwork ?? { denyPrivate: false }), alsoWithin: rules }
   const keyboard = terminal ? terminalProvider() : null
+  const persons =
+    people === null
+      ? null
+      : new People({ ...people, readLine: keyboard === null || people.outside === true ? null : lineReader(keyboard) })
+  const listWorld = (): readonly ProviderSource[] =>
+    nodeProviders({ ...authority.providers, process: { args, ...(findSkill === null ? {} : { findSkill }) } })
+  const questions = {
+    roots: authority.confined.roots ?? [authority.root],
+    people: persons?.isThere === true ? persons : null,
+    sample: mayAskModels(authority) ? makeSampling(listWorld, models) : null,
+  }
   const providers: readonly ProviderSource[] = [
     ...(keyboard === null ? [] : [keyboard]),
-    ...(people === null
-      ? []
-      : [peopleProvider({ ...people, readLine: keyboard === null || people.outside === true ? null : lineReader(keyboard) })]),
-    ...nodeProviders({
-      ...authority.providers,
-      process: { args, ...(findSkill === null ? {} : { findSkill }) },
-    }),
+    ...(persons === null ? [] : [persons.provider]),
+    ...listWorld(),
     lazyMcpProvider({
       limits: mcpLimits,
       cwd: authority.root,
       env: 'inherit',
       stderr: terminal ? 'inherit' : 'ignore',
       servers,
+      handlers: (server) => makeServerHandlers(server, questions),
       ...(terminal ? { onWarning: warnOnce() } : {}),
       // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
       ...(network === null ? {} : { fetch: guardedFetch(network) }),
@@ -109,10 +120,19 @@ export function makeCommandProviders({
   return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))
 }
 
+/** A server's request is answered by a model where the run may ask any: what limits the models of a run does not see the server's requests. */
+function mayAskModels({ runtime }: Authority): boolean {
+  const isLimited = [runtime.toolGrants ?? {}]
+    .flat()
+    .some((grants) => Object.keys(grants).some((name) => name === '*' || name === 'llm' || name.startsWith('llm.')))
+  return !isLimited && runtime.defaultDeny !== true && makeGrants({ grants: [runtime.grants ?? []] }).allows('llm.call')
+}
+
 /** Null where nobody sits in front of it, and sees what is asked. */
 function lineReader(keyboard: Provider): ReadLine | null {
   if (!isatty(0) || !isatty(2)) return null
-  return async (call) => {
+  return async ({ signal }) => {
+    const call = { id: 0, runId: '', idempotencyKey: '', now: Date.now(), signal, exit: () => {} }
     const outcome = await keyboard.perform({ kind: 'terminal.read', args: { op: 'line' } }, call)
     return outcome.ok && typeof outcome.value === 'string' ? outcome.value : null
   }

@@ -101,6 +101,8 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
       terminal: options.terminal,
       people: options.people ?? null,
       memory: memory ?? null,
+      models:
+        options.runtime?.modelFixtures === undefined ? {} : { modelFixtures: options.runtime.modelFixtures, standIns: 'mocks' },
     })
   let resolve: ResolveModule | null = null
   const makeResolver = (): ResolveModule => {

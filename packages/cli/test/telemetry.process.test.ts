@@ -198,3 +198,52 @@ test('a run that fails, and what it failed of', async () => {
   expect(root.status.code).toBe(2)
   expect(root.status.message).toContain('no tea')
 })
+
+test('a served script: a span of the server below that of its client, and the run below it', async () => {
+  writeFileSync(
+    join(folder, 'served.harn'),
+    '/** Twice. */\npub fn twice(n: int) -> int {\n  return 2 * n\n}\n\npub fn fails() {\n  throw "no tea"\n}\n',
+  )
+  const parent = `00-${'12'.repeat(16)}-${'34'.repeat(8)}-01`
+  const messages = [
+    {
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+    },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'twice', arguments: { n: 4 }, _meta: { traceparent: parent } } },
+    { id: 3, method: 'tools/call', params: { name: 'fails', arguments: {} } },
+  ]
+  const child = spawn(process.execPath, [command.path, 'serve', 'mcp', 'served.harn'], {
+    cwd: folder,
+    env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let heard = ''
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  child.stdout.on('data', (piece: Buffer) => {
+    heard += piece.toString()
+    if (heard.includes('"id":2') && heard.includes('"id":3')) child.stdin.end()
+  })
+  for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  await ended
+  const { received } = collector
+  const served = find(received, 'tools/call twice')
+  expect(served).toMatchObject({
+    traceId: '12'.repeat(16),
+    parentSpanId: '34'.repeat(8),
+    kind: 2,
+    attributes: { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'twice', 'gen_ai.operation.name': 'execute_tool' },
+  })
+  expect(received.spans.filter(({ parentSpanId }) => parentSpanId === served.spanId).map(({ name }) => name)).toEqual([
+    'invoke_workflow served.harn.call.harn',
+  ])
+  expect(find(received, 'tools/call fails')).toMatchObject({
+    kind: 2,
+    status: { code: 2 },
+    attributes: { 'error.type': 'tool_error' },
+  })
+  const duration = received.metrics.find(({ name }) => name === 'mcp.server.operation.duration')!
+  expect(duration.points.map(({ attributes }) => attributes['gen_ai.tool.name']).toSorted()).toEqual(['fails', 'twice'])
+})

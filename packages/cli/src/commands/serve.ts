@@ -24,6 +24,7 @@ import { makeCommandRuntime } from '../host.js'
 import { compileScript, readScript, makeSourceLookup } from '../load.js'
 import type { Script } from '../script.js'
 import { Stop } from '../stop.js'
+import { withServerTelemetry } from '../telemetry/serving.js'
 import { VERSION } from '../version.js'
 import { complain } from '../printable.js'
 import { readSizes } from '../further-limits.js'
@@ -45,7 +46,8 @@ export async function serveMcpCommand(file: string, options: ServeFlags): Promis
   const runtime = makeCommandRuntime({ script: script.key, terminal: false, standIns: 'none', authority, ...readSizes(options) })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
-  const backend = await makeBackend(runtime, script, stop.signal)
+  const made = await makeBackend(runtime, script, stop.signal)
+  const backend = made === null ? null : withServerTelemetry(made)
   if (backend === null) {
     stop.end()
     return stop.signal.aborted ? stop.code : EXIT_FAILURE

@@ -6,10 +6,12 @@ import { complain, toOneLine } from '../printable.js'
 import { currentUser, GivenAnswers } from './answers.js'
 import type { PeopleFlags, Response } from './answers.js'
 import { readRequest } from './requests.js'
+import { describeField, fitsField, parseField } from './server-forms.js'
+import type { FormField } from './server-forms.js'
 import type { PersonRequest } from './requests.js'
 
 /** The next line that somebody types; null at the end. */
-export type ReadLine = (call: EffectCall) => Promise<string | null>
+export type ReadLine = (waiting: { readonly signal: AbortSignal }) => Promise<string | null>
 
 export interface PeopleOptions extends PeopleFlags {
   /** Null where nobody sits at a terminal. */
@@ -21,41 +23,139 @@ export interface PeopleOptions extends PeopleFlags {
 const HOW = 'run it on a terminal, or give --answers FILE, --approve PATTERN or --deny-all'
 
 export function peopleProvider(options: PeopleOptions): Provider {
-  const given = new GivenAnswers(options)
-  const show = options.show ?? complain
-  // One at a time: parallel tasks may ask at once, and there is one keyboard.
-  let before: Promise<unknown> = Promise.resolve()
-  const answer = async (request: PersonRequest, call: EffectCall): Promise<Response | null> => {
-    const found = given.find(request)
+  return new People(options).provider
+}
+
+export class People {
+  readonly provider: Provider
+  /** Whether what a server asks can be answered here. */
+  readonly isThere: boolean
+  private readonly options: PeopleOptions
+  private readonly given: GivenAnswers
+  private readonly show: (text: string) => void
+  /** One at a time: parallel tasks may ask at once, and there is one keyboard. */
+  private before: Promise<unknown> = Promise.resolve()
+  private asked = 0
+
+  constructor(options: PeopleOptions) {
+    this.options = options
+    this.given = new GivenAnswers(options)
+    this.show = options.show ?? complain
+    this.isThere =
+      options.readLine !== null || options.answers !== undefined || options.approve !== undefined || options.denyAll === true
+    this.provider = {
+      kinds: ['approval.ask'],
+      isReadOnly: () => true,
+      perform: async (effect, call) => {
+        let isAnswered = true
+        let refusal: string | null = null
+        const asked = approvalProvider(async (raw) => {
+          try {
+            const response = await this.answer(readRequest(raw), call)
+            isAnswered = response !== null
+            return response
+          } catch (cause) {
+            if (!(cause instanceof RefusedFromOutside)) throw cause
+            refusal = cause.message
+            return null
+          }
+        })
+        const outcome = await asked.perform(effect, call)
+        if (refusal !== null) return categorizedError('tool_rejected', refusal)
+        return isAnswered ? outcome : categorizedError('tool_rejected', `nobody here has answered; ${HOW}`)
+      },
+    }
+  }
+
+  /** Whether a person agrees to what a server says; null where nobody answers. */
+  async confirm(message: string, signal: AbortSignal): Promise<boolean | null> {
+    const found = this.given.find(makeServerRequest('approval', message, ++this.asked))
+    if (found !== null) return found['approved'] === true
+    return this.takeTurn(signal, async (prompt) => {
+      this.show(`An MCP server asks: ${message}\n`)
+      for (;;) {
+        const line = await prompt('accept? [y]es, [n]o: ')
+        if (line === null) return null
+        if (/^(?:y|yes)$/i.test(line)) return true
+        if (/^(?:n|no)?$/i.test(line)) return false
+      }
+    })
+  }
+
+  /** The fields of a form that a server shows, by name; null where nobody answers. */
+  async fillIn(
+    message: string,
+    fields: readonly FormField[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, unknown> | 'declined' | null> {
+    const found = this.given.find(makeServerRequest('question', message, ++this.asked))
+    if (found !== null) return readGivenForm(fields, found['answer'])
+    if (this.options.denyAll === true) return 'declined'
+    return this.takeTurn(signal, async (prompt) => {
+      this.show(`An MCP server asks: ${message}\n`)
+      const answers = new Map<string, unknown>()
+      for (const field of fields) {
+        const answer = await askField(field, prompt, this.show)
+        if (answer === null || answer === 'declined') return answer
+        answers.set(field.name, answer.value)
+      }
+      return answers
+    })
+  }
+
+  private async answer(request: PersonRequest, call: EffectCall): Promise<Response | null> {
+    const found = this.given.find(request)
     if (found !== null) return found
-    if (options.outside === true) return answerFromOutside(request, given, call)
-    if (options.readLine === null) return null
-    const { readLine } = options
-    const turn = before.then(() => (call.signal.aborted ? null : new Dialogue(request, given, show, () => readLine(call)).ask()))
-    before = turn.catch(() => null)
+    if (this.options.outside === true) return answerFromOutside(request, this.given, call)
+    return this.takeTurn(call.signal, (_prompt, readLine) => new Dialogue(request, this.given, this.show, readLine).ask())
+  }
+
+  /** Has the keyboard for as long as `use` takes; null where there is none. */
+  private async takeTurn<T>(
+    signal: AbortSignal,
+    use: (prompt: (text: string) => Promise<string | null>, readLine: () => Promise<string | null>) => Promise<T | null>,
+  ): Promise<T | null> {
+    const { readLine } = this.options
+    if (readLine === null) return null
+    const read = (): Promise<string | null> => readLine({ signal })
+    const prompt = async (text: string): Promise<string | null> => {
+      this.show(text)
+      return (await read())?.trim() ?? null
+    }
+    const turn = this.before.then(() => (signal.aborted ? null : use(prompt, read)))
+    this.before = turn.catch(() => null)
     return turn
   }
-  return {
-    kinds: ['approval.ask'],
-    isReadOnly: () => true,
-    async perform(effect, call) {
-      let isAnswered = true
-      let refusal: string | null = null
-      const asked = approvalProvider(async (raw) => {
-        try {
-          const response = await answer(readRequest(raw), call)
-          isAnswered = response !== null
-          return response
-        } catch (cause) {
-          if (!(cause instanceof RefusedFromOutside)) throw cause
-          refusal = cause.message
-          return null
-        }
-      })
-      const outcome = await asked.perform(effect, call)
-      if (refusal !== null) return categorizedError('tool_rejected', refusal)
-      return isAnswered ? outcome : categorizedError('tool_rejected', `nobody here has answered; ${HOW}`)
-    },
+}
+
+function makeServerRequest(kind: 'approval' | 'question', subject: string, number: number): PersonRequest {
+  const id = `server-${number}`
+  return { id, kind, subject, reviewers: [], quorum: 1, schemaType: null, fallback: null, describe: () => '' }
+}
+
+/** A form of one field may be answered by its value alone. Values of another type are nobody's answer. */
+function readGivenForm(fields: readonly FormField[], answer: unknown): ReadonlyMap<string, unknown> | 'declined' {
+  const isWhole = typeof answer === 'object' && answer !== null && !Array.isArray(answer)
+  const values = new Map(isWhole ? Object.entries(answer) : fields.length === 1 ? [[fields[0]!.name, answer]] : [])
+  const isFilled = fields.every((field) => {
+    const value = values.get(field.name)
+    return value === undefined ? !field.isRequired || field.fallback !== undefined : fitsField(field, value)
+  })
+  return isFilled ? values : 'declined'
+}
+
+async function askField(
+  field: FormField,
+  prompt: (text: string) => Promise<string | null>,
+  show: (text: string) => void,
+): Promise<{ readonly value: unknown } | 'declined' | null> {
+  for (;;) {
+    const line = await prompt(`${describeField(field)}\n> `)
+    if (line === null) return null
+    if (line === '') return field.fallback === undefined && field.isRequired ? 'declined' : { value: field.fallback }
+    const value = parseField(field, line)
+    if (value !== undefined) return { value }
+    show(`  that is not ${field.choices.length > 0 ? 'one of them' : `of type ${field.type}`}\n`)
   }
 }
 

@@ -2,6 +2,7 @@
 // exporters, samplers and limits of spans by the tracer; the rest is read here: which exporters, which protocol, what the resource is, how
 // often metrics go out, and the context that this process was started in.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { ROOT_CONTEXT, diag, trace } from '@opentelemetry/api'
 import type { Context, TextMapGetter } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
@@ -14,7 +15,7 @@ import { ConsoleMetricExporter, MeterProvider, PeriodicExportingMetricReader } f
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { otelTrace } from '@bridle/stdlib-tools/otel'
+import { ERROR, Metrics, describeServedRequest, otelTrace } from '@bridle/stdlib-tools/otel'
 import type { OtelMeter, OtelTracer } from '@bridle/stdlib-tools/otel'
 import { complain } from '../printable.js'
 import { VERSION } from '../version.js'
@@ -39,8 +40,37 @@ export function startTelemetry(env: Environment): Telemetry {
     propagate: isPropagated(env) ? (['http', 'mcp'] as const) : [],
     ...(readers.length === 0 ? {} : { meter: meters.getMeter('bridle', VERSION) as OtelMeter }),
   }
+  const started = options.context
+  const within = new AsyncLocalStorage<Context>()
+  const metrics = options.meter === undefined ? null : new Metrics(options.meter)
   return {
-    makeSink: () => otelTrace(tracer, options),
+    makeSink: () => otelTrace(tracer, { ...options, context: within.getStore() ?? started }),
+    traceRequest: async (request, work, isFailed = () => false) => {
+      const { name, kind, attributes } = describeServedRequest(request)
+      const parent = new W3CTraceContextPropagator().extract(started, request.meta, {
+        keys: (carrier) => Object.keys(carrier),
+        get: (carrier, key) => carrier[key],
+      })
+      const startMs = Date.now()
+      const span = tracer.startSpan(name, { kind, attributes, startTime: startMs }, parent)
+      const fail = (code: string, message?: string): void => {
+        attributes['error.type'] = code
+        span.setAttribute('error.type', code)
+        span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message }) })
+      }
+      try {
+        const result = await within.run(trace.setSpan(parent, span as never), work)
+        if (isFailed(result)) fail('tool_error')
+        return result
+      } catch (cause) {
+        const { code } = cause as { readonly code?: unknown }
+        fail(typeof code === 'number' ? String(code) : '_OTHER', cause instanceof Error ? cause.message : String(cause))
+        throw cause
+      } finally {
+        span.end()
+        metrics?.countRequest('server', attributes, Date.now() - startMs)
+      }
+    },
     close: async () => {
       // A collector that cannot be reached is told of by the exporter, and is no failure of the command.
       await Promise.allSettled([tracers.shutdown(), meters.shutdown()])

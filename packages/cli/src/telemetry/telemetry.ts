@@ -6,9 +6,21 @@
 import { isSecretVariable, looksLikeKey } from '@bridle/stdlib-tools'
 import type { TraceOptions, TraceSink } from '@bridle/stdlib-tools'
 
+/** A request of an MCP client. */
+export interface ServedRequest {
+  readonly method: string
+  readonly tool?: string
+  readonly prompt?: string
+  readonly uri?: string
+  /** With the context of the client, if it sent one. */
+  readonly meta: { readonly [key: string]: string }
+}
+
 export interface Telemetry {
-  /** A sink for one run. */
+  /** A sink for one run; below the request within which it is made. */
   readonly makeSink: () => TraceSink
+  /** Answers a request in a span of its own. */
+  readonly traceRequest: <T>(request: ServedRequest, work: () => Promise<T>, isFailed?: (result: T) => boolean) => Promise<T>
   /** Sends what is left. */
   readonly close: () => Promise<void>
 }
@@ -54,6 +66,11 @@ export async function closeTelemetry(): Promise<void> {
   const closing = current
   current = null
   await closing?.close()
+}
+
+/** Null without telemetry. */
+export function traceRequests(): Telemetry['traceRequest'] | null {
+  return current?.traceRequest ?? null
 }
 
 /** The same tracing with a sink for telemetry; as it is without telemetry. */

@@ -4,6 +4,7 @@
 import { lowerTypeToJsonSchema } from '@bridle/compiler'
 import { SourceFile, parse } from '@bridle/parser'
 import type { Expr, FnDecl, Program, TypeExpr } from '@bridle/parser'
+import { makeHints } from '../tools/servers/hints.js'
 import type { Module } from '../host/module.js'
 import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
@@ -64,6 +65,7 @@ function makeTool(fn: FnDecl, types: Types, resultTypes: Types): JsonObject {
     }
   }
   const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
+  const hints = makeHints(readAnnotations(fn))
   const output = fn.returns === null ? null : lowerTypeToJsonSchema(fn.returns, resultTypes)
   return {
     name: fn.name.text,
@@ -71,7 +73,14 @@ function makeTool(fn: FnDecl, types: Types, resultTypes: Types): JsonObject {
     inputSchema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
     // The protocol knows results that are objects only; clients refuse a list with any other schema in it.
     ...(output !== null && output['type'] === 'object' ? { outputSchema: output as JsonObject } : {}),
+    ...(hints === null ? {} : { annotations: hints }),
   }
+}
+
+/** What `@acp_tool(kind: "read", …)` says of a function. */
+function readAnnotations({ attributes }: FnDecl): { readonly [name: string]: unknown } {
+  const args = attributes.filter(({ name }) => name.text === 'acp_tool').flatMap((attribute) => attribute.args)
+  return Object.fromEntries(args.flatMap(({ name, value }) => (name === null ? [] : [[name.text, value]])))
 }
 
 interface FunctionDoc {

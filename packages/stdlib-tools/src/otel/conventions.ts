@@ -3,7 +3,7 @@
 import type { SpanMark } from '@bridle/vm'
 import type { ModelCallFacts } from '../host/trace/call-facts.js'
 import type { TraceEvent } from '../host/trace/event.js'
-import { CLIENT, INTERNAL } from './api.js'
+import { CLIENT, INTERNAL, SERVER } from './api.js'
 import type { Attributes } from './api.js'
 
 export type Begin = Extract<SpanMark, { at: 'begin' }>
@@ -83,6 +83,23 @@ function describeModel(facts: Facts): Attributes {
     ...pickText(facts, 'model', 'gen_ai.request.model'),
     ...pickText(facts, 'session', 'gen_ai.conversation.id'),
   }
+}
+
+/** A request of a client of ours. */
+export function describeServedRequest(request: {
+  readonly method: string
+  readonly tool?: string
+  readonly prompt?: string
+  readonly uri?: string
+}): SpanStart {
+  const { method, tool, prompt, uri } = request
+  const facts = {
+    method,
+    ...(tool === undefined ? {} : { tool }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(uri === undefined ? {} : { uri }),
+  }
+  return { ...describeRequest(facts, {}), kind: SERVER }
 }
 
 /** A request of an MCP server, by the name of its method and of what it is about. */

@@ -25,6 +25,9 @@ import { describeLateCall, describeMark, describeOutcome } from './conventions.j
 import type { Begin, SpanStart } from './conventions.js'
 import { Metrics } from './metrics.js'
 
+export { ERROR } from './api.js'
+export { describeServedRequest } from './conventions.js'
+export { Metrics } from './metrics.js'
 export type { OtelHistogram, OtelMeter, OtelSpan, OtelTracer } from './api.js'
 
 export interface OtelOptions<Context = unknown> {

@@ -245,5 +245,6 @@ export {
 export { findPolicyMisfit } from './policy/shape.js'
 export { findInstalledAnnotations, matchesGlob } from './policy/tool-policy.js'
 
+export { makeHints } from './servers/hints.js'
 export { chooseNumber, mcpFamily, mcpGlobal } from './servers/mcp.js'
 export { mcpServeFamily } from './servers/serve.js'

@@ -15,7 +15,13 @@ export function readToolEntries(tools: Value): readonly HarnDict[] | string {
     if (typeof item === 'string') return 'tools must be declared as tool definition dicts or a tool_registry'
     if (!(item instanceof HarnDict)) return 'tools must contain only tool definition dicts'
   }
-  return list.view() as readonly HarnDict[]
+  return (list.view() as readonly HarnDict[]).map(unwrap)
+}
+
+/** A tool as OpenAI's clients write it, `{type: "function", function: {name, …}}`, is the tool inside. */
+function unwrap(item: HarnDict): HarnDict {
+  const inner = item.get('function')
+  return inner instanceof HarnDict && !item.has('name') ? inner : item
 }
 
 export function readToolName(entry: HarnDict): string {
@@ -69,6 +75,11 @@ export function isDeferred(entry: HarnDict): boolean {
   return entry.get('defer_loading') === true
 }
 
+/** Whether the author of the tool wants its arguments decoded by its schema; wires claim it where the service can. */
+function isStrict(entry: HarnDict): boolean {
+  return entry.get('strict') === true
+}
+
 /** One tool in the shape of the service. */
 export function makeNativeTool(entry: HarnDict, anthropic: boolean): HarnDict {
   const name = readToolName(entry)
@@ -77,7 +88,10 @@ export function makeNativeTool(entry: HarnDict, anthropic: boolean): HarnDict {
   const namespace = entry.get('namespace') ?? null
   const tool = anthropic
     ? HarnDict.of({ name, description, input_schema: parameters })
-    : HarnDict.of({ type: 'function', function: HarnDict.of({ name, description, parameters }) })
+    : HarnDict.of({
+        type: 'function',
+        function: HarnDict.of({ name, description, parameters, ...(isStrict(entry) ? { strict: true } : {}) }),
+      })
   const output = entry.get('outputSchema') ?? entry.get('output_schema') ?? null
   if (output !== null) (anthropic ? tool : (tool.get('function') as HarnDict)).set('x-harn-output-schema', output)
   if (isDeferred(entry)) tool.set('defer_loading', true)

@@ -367,17 +367,28 @@ function makeTransportFailure(cause: unknown, timeoutMs: number, cancelled: bool
     return makeFailure('timeout', `request timed out after ${timeoutMs} ms`)
   }
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : null
-  const code = inner !== null && 'code' in inner ? readWord(inner.code) : ''
-  const words: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'connection refused',
-    ECONNRESET: 'connection reset',
-    ENOTFOUND: 'dns error',
-    EAI_AGAIN: 'dns error',
-    UND_ERR_SOCKET: 'connection closed',
-  }
+  const code = [inner, cause]
+    .map((each) => (each instanceof Error && 'code' in each ? readWord(each.code) : ''))
+    .find((each) => each !== '')
   const detail = inner?.message ?? describeCause(cause)
-  const known = words[code]
+  const known = code !== undefined && Object.hasOwn(NETWORK_ERRORS, code) ? NETWORK_ERRORS[code] : undefined
   return makeFailure(known === undefined ? 'generic' : 'transient_network', known === undefined ? detail : `${known}: ${detail}`)
+}
+
+/** Codes of runtimes for connections that fail; Bun has names of its own. */
+const NETWORK_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ConnectionRefused: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  ENOTFOUND: 'dns error',
+  EAI_AGAIN: 'dns error',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  UND_ERR_SOCKET: 'connection closed',
+  ConnectionClosed: 'connection closed',
 }
 
 async function checkHealth(send: Send, url: string, provider: string): Promise<EffectOutcome> {

@@ -260,6 +260,19 @@ test.each<[string, Json, string]>([
   expect(withoutNulls(text, schema)).toBe(expected)
 })
 
+test.each([
+  ['gpt-4o', '{a: {type: "string"}}', 'required: ["a"], additionalProperties: false', true],
+  ['gpt-4o', '{a: {type: "string"}}', 'additionalProperties: false', undefined],
+  ['gpt-4o', '{a: {type: "string", minLength: 2}}', 'required: ["a"], additionalProperties: false', undefined],
+  ['gpt-5.5', '{a: {type: "string"}}', 'required: ["a"], additionalProperties: false', true],
+  ['gpt-5.5', '{a: {type: "string"}}', 'required: []', false],
+])('OpenAI: %s is told that a tool with %s and %s is strict: %s', async (model, properties, more, isStrict) => {
+  const tool = `{type: "function", function: {name: "t", strict: true, parameters: {type: "object", properties: ${properties}, ${more}}}}`
+  const { bodies } = await run(`try { llm_call("hi", nil, {model: "openai/${model}", tools: [${tool}]}) } catch (e) { nil }`, [])
+  const [sent] = bodies[0]!['tools'] as readonly Json[]
+  expect(((sent!['function'] ?? sent) as Json)['strict']).toBe(isStrict)
+})
+
 test('OpenAI: an account without money is asked once', async () => {
   const poor: Refusal = {
     status: 429,

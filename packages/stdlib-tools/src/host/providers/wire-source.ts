@@ -66,7 +66,11 @@ class WireSource implements DeltaSource {
 
   describe(cause: unknown): EffectOutcome {
     if (cause instanceof StreamError) return makeFailure(cause.category, cause.message)
-    return this.parts.describeTransport(cause)
+    if (!(cause instanceof BrokenConnection)) return this.parts.describeTransport(cause)
+    const outcome = this.parts.describeTransport(cause.cause)
+    const message = outcome.ok ? '' : outcome.error.message
+    // What breaks while an answer comes is the connection, whatever words a runtime has for it.
+    return readCategory(outcome) === 'generic' ? makeFailure('transient_network', `connection closed: ${message}`) : outcome
   }
 
   /** Null at the end of the body. */
@@ -81,6 +85,8 @@ class WireSource implements DeltaSource {
       if (this.size > MOST_ANSWER_BYTES)
         throw new StreamError('generic', `stream error: the answer has more than ${MOST_ANSWER_BYTES} bytes`)
       return value
+    } catch (cause) {
+      throw cause instanceof StreamError || abort.signal.aborted ? cause : new BrokenConnection(cause)
     } finally {
       clearTimeout(timer)
     }
@@ -99,6 +105,17 @@ class WireSource implements DeltaSource {
     }
     return deltas
   }
+}
+
+/** The body of an answer could not be read on. */
+class BrokenConnection extends Error {
+  constructor(cause: unknown) {
+    super('the connection broke', { cause })
+  }
+}
+
+function readCategory(outcome: EffectOutcome): unknown {
+  return outcome.ok ? null : record(outcome.error.value)['category']
 }
 
 function parseEvent({ data }: WireEvent): ReturnType<typeof record> {

@@ -25,6 +25,7 @@ import {
   typeName,
   lookup,
 } from '@bridle/vm'
+import { makeHints } from './hints.js'
 import type { BuiltinFamily, Context, Plain, PlainRecord, Result, Value } from '@bridle/vm'
 import { mcpState } from './mcp.js'
 
@@ -90,17 +91,8 @@ function makeInputSchema(parameters: Value): Plain {
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
 }
 
-const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
-
 function readAnnotations(value: Value): Plain {
-  const out: { [key: string]: Plain } = {}
-  const title = readField(value, 'title')
-  if (typeof title === 'string') out['title'] = title
-  for (const hint of HINTS) {
-    const given = readField(value, hint)
-    if (typeof given === 'boolean') out[hint] = given
-  }
-  return Object.keys(out).length === 0 ? null : out
+  return value instanceof HarnDict ? makeHints(Object.fromEntries(value.entries())) : null
 }
 
 function makeToolOffer(entry: HarnDict): { readonly [key: string]: Plain } {

@@ -5,7 +5,7 @@ import type { Part, ToolResult } from './content.js'
 import { count, list, listCalls, makeToolCall, pick, readFunction, readText, readWord, record, renameSettings } from './json.js'
 import type { Json } from './json.js'
 import { classifyErrorType, describeError } from './stream-errors.js'
-import { makeStrictSchema, withoutNulls } from './strict-schema.js'
+import { isStrictSchema, makeStrictSchema, withoutNulls } from './strict-schema.js'
 import { StreamError, readState, renameSampling } from './wire.js'
 import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
 
@@ -91,8 +91,10 @@ function makeOpenaiTool(tool: Json): Json {
   return { type: 'function', function: pickFunction({ ...tool, parameters: tool['parameters'] ?? tool['input_schema'] }) }
 }
 
+/** A tool is claimed to be strict only where the service would take its schema: it refuses the whole request otherwise. */
 function pickFunction(inner: Json): Json {
-  return pick(inner, 'name', 'description', 'parameters', 'strict')
+  const isStrict = inner['strict'] === true && isStrictSchema(inner['parameters'])
+  return { ...pick(inner, 'name', 'description', 'parameters'), ...(isStrict ? { strict: true } : {}) }
 }
 
 export function makeOpenaiChoice(choice: unknown): unknown {

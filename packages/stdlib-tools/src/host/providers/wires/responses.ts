@@ -7,6 +7,7 @@ import { count, list, listCalls, makeToolCall, pick, readFunction, readText, rea
 import type { Json } from './json.js'
 import { chooseSchema, makeOpenaiChoice, openai, readStructured } from './openai.js'
 import { classifyErrorType, describeError } from './stream-errors.js'
+import { isStrictSchema } from './strict-schema.js'
 import { StreamError, readState, renameSampling } from './wire.js'
 import type { AnswerReader, Asked, Delta, Wire } from './wire.js'
 
@@ -87,7 +88,7 @@ function makeTool(tool: Json): Json {
     type: 'function',
     ...pick(own, 'name', 'description'),
     parameters,
-    strict: own['strict'] === true,
+    strict: own['strict'] === true && isStrictSchema(parameters),
     ...pick(tool, 'defer_loading'),
   }
 }

@@ -78,6 +78,23 @@ export function makeStrictSchema(schema: unknown): Json | null {
   }
 }
 
+/** Whether a schema is strict as it stands: then a tool may claim it, and the arguments that come need no change. */
+export function isStrictSchema(schema: unknown): boolean {
+  const strict = makeStrictSchema(schema)
+  return strict !== null && JSON.stringify(order(strict)) === JSON.stringify(order(schema))
+}
+
+/** The order of keys, and of required names, says nothing. */
+function order(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return key === 'required' ? value.toSorted() : value.map((each) => order(each))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, each]) => [name, order(each, name)]),
+  )
+}
+
 function makeStrict(schema: unknown, depth: number, counts: Counts): Json {
   const given = record(schema)
   if (depth > MOST_DEPTH || typeof schema !== 'object' || Object.keys(given).length === 0) throw new NotStrict()
