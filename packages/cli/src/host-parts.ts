@@ -97,7 +97,6 @@ export function makeCommandProviders({
   const listWorld = (): readonly ProviderSource[] =>
     nodeProviders({ ...authority.providers, process: { args, ...(findSkill === null ? {} : { findSkill }) } })
   const questions = {
-    roots: authority.confined.roots ?? [authority.root],
     people: persons?.isThere === true ? persons : null,
     sample: mayAskModels(authority) ? makeSampling(listWorld, models) : null,
   }
@@ -111,13 +110,19 @@ export function makeCommandProviders({
       env: 'inherit',
       stderr: terminal ? 'inherit' : 'ignore',
       servers,
-      handlers: (server) => makeServerHandlers(server, questions),
+      handlers: (name) => makeServerHandlers(name, { ...questions, roots: chooseRoots(authority, servers[name]?.roots) }),
       ...(terminal ? { onWarning: warnOnce() } : {}),
       // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
       ...(network === null ? {} : { fetch: guardedFetch(network) }),
     }),
   ]
   return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))
+}
+
+/** A confined run has its own folders only, whatever its manifest says. */
+function chooseRoots({ confined, root }: Authority, declared: readonly string[] | false | undefined): readonly string[] | null {
+  if (declared === false) return null
+  return confined.roots ?? declared ?? [root]
 }
 
 /** A server's request is answered by a model where the run may ask any: what limits the models of a run does not see the server's requests. */

@@ -138,6 +138,13 @@ test('folders of the run', async () => {
   expect(result).toEqual({ roots: [{ uri: pathToFileURL(folder).href, name: folder.split('/').at(-1) }] })
 })
 
+test('a server that is not to ask for folders is not told that it can', async () => {
+  expect(await ask('roots/list', {}, { roots: null })).toMatchObject({
+    capabilities: [],
+    error: expect.stringContaining('roots/list') as string,
+  })
+})
+
 describe('models', () => {
   const REQUEST = {
     systemPrompt: 'Be brief.',

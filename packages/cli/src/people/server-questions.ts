@@ -14,7 +14,8 @@ type Fields = { readonly [key: string]: unknown }
 type Handler = (params: Plain, signal: AbortSignal) => Promise<Fields>
 
 export interface ServerQuestions {
-  readonly roots: readonly string[]
+  /** Null: servers are not told that they can ask. */
+  readonly roots: readonly string[] | null
   /** Null: nobody is there. */
   readonly people: People | null
   /** Null: no model was granted. */
@@ -27,12 +28,14 @@ export function makeServerHandlers(
   { roots, people, sample }: ServerQuestions,
 ): { readonly [method: string]: Handler } {
   return {
-    'roots/list': async () => ({
-      roots: roots.map((path) => ({ uri: pathToFileURL(path).href, name: path.split(/[\\/]/).at(-1) || path })),
-    }),
+    ...(roots === null ? {} : { 'roots/list': async () => ({ roots: roots.map(describeRoot) }) }),
     ...(people === null ? {} : { 'elicitation/create': (params, signal) => elicit(server, people, toFields(params), signal) }),
     ...(sample === null ? {} : { 'sampling/createMessage': sample }),
   }
+}
+
+function describeRoot(path: string): Fields {
+  return { uri: pathToFileURL(path).href, name: path.split(/[\\/]/).findLast((part) => part !== '') ?? path }
 }
 
 async function elicit(server: string, people: People, params: Fields, signal: AbortSignal): Promise<Fields> {

@@ -39,6 +39,8 @@ export interface McpServerDeclaration {
   readonly timeoutMs?: number
   /** Limit of starting it and its handshake, milliseconds, in place of that of the provider. */
   readonly connectTimeoutMs?: number
+  /** Folders that the command names to it when it asks (`roots/list`); false: it is not told that it can ask. Those of the run when absent. */
+  readonly roots?: readonly string[] | false
   /** How long a connection is kept after its last use was given back. */
   readonly keepAliveMs?: number
 }

@@ -557,3 +557,13 @@ describe('integers beyond 2^53 stay exact in arguments and results', () => {
     expect(value).toContain('{\\"n\\":9223372036854775806}')
   })
 })
+
+test('what @acp_tool says of an exported function are hints for clients', async () => {
+  const backend = await makeExported(
+    '@acp_tool(kind: "search")\npub fn find() {\n  return 1\n}\n\npub fn plain() {\n  return 2\n}\n',
+  )
+  expect(backend.list('tools').map(({ name, annotations }) => [name, annotations])).toEqual([
+    ['find', { readOnlyHint: true }],
+    ['plain', undefined],
+  ])
+})

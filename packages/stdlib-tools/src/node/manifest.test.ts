@@ -72,6 +72,13 @@ env = { A = "\${env:BRIDLE_TEST_NONE}" }
     expect(mcpServers['local']?.problem).toBe('harn.toml: mcp[1].env.A: the environment has no variable BRIDLE_TEST_NONE')
   })
 
+  test('folders that a server is told of count from the manifest', () => {
+    const text =
+      '[[mcp]]\nname = "a"\ncommand = "x"\nroots = ["notes", "/srv"]\n\n[[mcp]]\nname = "b"\ncommand = "x"\nroots = false\n'
+    const { mcpServers } = readManifest('/work/harn.toml', text)
+    expect([mcpServers['a']?.roots, mcpServers['b']?.roots]).toEqual([['/work/notes', '/srv'], false])
+  })
+
   test('a name that every object has is no variable', () => {
     const auth = 'auth = { client_id = "me", client_secret_env = "constructor" }'
     const { mcpServers } = readManifest('harn.toml', `[[mcp]]\nname = "a"\nurl = "http://127.0.0.1:1/mcp"\n${auth}\n`)

@@ -1,7 +1,7 @@
 // `harn.toml`, the manifest of a project, as far as running a script needs it: today the MCP servers of `[[mcp]]`.
 // Tables that belong to others (packages, skills, hooks) pass unread. A manifest that does not parse is an error with its place.
 
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { TomlError, parse } from 'smol-toml'
 import { z } from 'zod'
 import { suggest } from '@bridle/parser'
@@ -63,6 +63,7 @@ const makeServerSchema = () =>
     lazy: z.boolean().default(false),
     card: z.string().optional(),
     tools: z.array(z.string()).optional(),
+    roots: z.union([z.literal(false), z.array(z.string())]).optional(),
     timeout_ms: z.number().nonnegative().optional(),
     connect_timeout_ms: z.number().nonnegative().optional(),
     keep_alive: makeDurationSchema().optional(),
@@ -153,6 +154,9 @@ function readMcpServers(path: string, given: unknown): { readonly [name: string]
       ...(server.protocol_version === undefined ? {} : { protocolVersion: server.protocol_version }),
       ...(server.card === undefined ? {} : { card: server.card }),
       ...(server.tools === undefined ? {} : { tools: server.tools }),
+      ...(server.roots === undefined
+        ? {}
+        : { roots: server.roots && server.roots.map((folder) => resolve(dirname(path), folder)) }),
       ...(server.timeout_ms === undefined ? {} : { timeoutMs: server.timeout_ms }),
       ...(server.connect_timeout_ms === undefined ? {} : { connectTimeoutMs: server.connect_timeout_ms }),
       ...(keepAliveMs === null ? {} : { keepAliveMs }),
