@@ -19,8 +19,8 @@ import { ERROR, Metrics, describeServedRequest, otelTrace } from '@bridle/stdlib
 import type { OtelMeter, OtelTracer } from '@bridle/stdlib-tools/otel'
 import { complain } from '../printable.js'
 import { VERSION } from '../version.js'
-import { listExporters, readVariable } from './telemetry.js'
-import type { Exporter, Signal, Telemetry } from './telemetry.js'
+import { listExporters, readVariable } from './variables.js'
+import type { Exporter, Signal, Telemetry } from './variables.js'
 
 type Environment = NodeJS.ProcessEnv
 

@@ -3,7 +3,7 @@
 
 import type { JsonObject, McpBackend } from '@bridle/stdlib-tools/mcp'
 import { traceRequests } from './telemetry.js'
-import type { ServedRequest } from './telemetry.js'
+import type { ServedRequest } from './variables.js'
 
 /** The same backend, told of when telemetry is on. */
 export function withServerTelemetry(backend: McpBackend): McpBackend {

@@ -140,9 +140,11 @@ export {
   verifyTrace,
 } from './trace/index.js'
 export type {
+  CallFacts,
   FieldDifference,
   GraphEdge,
   GraphNode,
+  ModelCallFacts,
   RedactOptions,
   TraceDifference,
   TraceEvent,

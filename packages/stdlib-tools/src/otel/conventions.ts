@@ -1,5 +1,6 @@
 // Names and attributes of spans, after the semantic conventions for generative AI and for MCP.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import type { SpanMark } from '@bridle/vm'
 import type { ModelCallFacts } from '../host/trace/call-facts.js'
 import type { TraceEvent } from '../host/trace/event.js'
@@ -130,8 +131,9 @@ function describeTransport(facts: Facts): Attributes {
 
 function describeAddress(facts: Facts): Attributes {
   const address = readText(facts, 'address')
-  if (address === null || !URL.canParse(address)) return {}
-  const { hostname, port, protocol } = new URL(address)
+  const url = address === null ? null : parseUrl(address)
+  if (url === null) return {}
+  const { hostname, port, protocol } = url
   if (hostname === '') return {}
   return { 'server.address': hostname, 'server.port': port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) }
 }

@@ -2,6 +2,7 @@
 
 export { GENESIS, TRACE_FORMAT, stringifyCanonical, hashEvent, verifyTrace } from './event.js'
 export type { TraceEvent, TraceJson, TraceKind, TraceVerdict } from './event.js'
+export type { CallFacts, ModelCallFacts } from './call-facts.js'
 export { MemoryTrace, TraceRecorder } from './recorder.js'
 export type { TraceOptions, TraceSink, TracedRun } from './recorder.js'
 export { Redactor, looksLikeKey } from './redact.js'
