@@ -528,6 +528,12 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     ),
   )
     .option('--sessions <dir>', 'keep sessions in this folder, so that a client can load them later')
+    .addOption(
+      new Option(
+        '--deltas <which>',
+        'what clients are told of answers of models while they come: none; thoughts (reasoning), the default; all (text, too)',
+      ).choices(['none', 'thoughts', 'all']),
+    )
     .action(async (file: string | undefined, options: AcpFlags) => {
       const { serveAcpCommand } = await import('./commands/serve-acp.js')
       done(await serveAcpCommand(file, options))

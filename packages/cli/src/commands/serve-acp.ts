@@ -20,6 +20,7 @@ const PROMPT_KEY = '<prompt>'
 export interface AcpFlags extends AuthorityFlags, SizeFlags {
   /** Folder that sessions are kept in. */
   readonly sessions?: string
+  readonly deltas?: 'none' | 'thoughts' | 'all'
 }
 
 export async function serveAcpCommand(file: string | undefined, flags: AcpFlags): Promise<number> {
@@ -50,6 +51,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
       module: (prompt) => module ?? compilePrompt(prompt),
       mcp: mcpGlobal(manifest === null ? {} : pickReachableServers(manifest, authority)),
       callTimeoutMs: callTimeoutMs(),
+      ...(flags.deltas === undefined ? {} : { deltas: flags.deltas }),
       ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
       start: ({ cwd }) => ({
         // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.

@@ -7,6 +7,8 @@ export { agentStateFamily } from './loop/state.js'
 export { enrichmentFamily } from './models/enrichment.js'
 export { llmFamily } from './models/llm.js'
 export { modelFixtures } from './models/mock.js'
+export { PIECE_LISTENER } from './models/told-pieces.js'
+export type { ModelDelta, ModelPiece, PieceListener } from './models/told-pieces.js'
 export { reviewFamily } from './models/review.js'
 
 export { hitlFamily } from './people/hitl.js'

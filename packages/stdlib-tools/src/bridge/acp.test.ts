@@ -7,6 +7,7 @@ import { createRuntime } from '../host/runtime.js'
 import type { Provider } from '../tools/executors/provider.js'
 import { answered } from '../tools/executors/provider.js'
 import { AcpServer, ACP_GLOBALS } from './acp.js'
+import type { AcpOptions } from './acp.js'
 import { JsonRpcPeer, RequestError } from '../tools/executors/jsonrpc.js'
 import type { Params } from '../tools/executors/jsonrpc.js'
 import { StreamTransport } from '../tools/executors/stream-transport.js'
@@ -27,13 +28,17 @@ const local: Provider = {
 }
 
 describe('an agent', () => {
-  const startClient = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
+  const startClient = async (
+    source: string,
+    answer: (message: Params, say: (text: string) => void) => void,
+    options: Pick<AcpOptions, 'deltas'> = {},
+  ) => {
     const [input, toClient] = [new PassThrough(), new PassThrough()]
     const runtime = createRuntime({ globals: ACP_GLOBALS, grants: ['approval', 'process'] })
     const module = runtime.compile(source)
     let made = 0
     const server = new AcpServer(
-      { runtime, module: () => module, newId: () => `s${++made}`, start: () => ({ runId: 'r', providers: [local] }) },
+      { ...options, runtime, module: () => module, newId: () => `s${++made}`, start: () => ({ runId: 'r', providers: [local] }) },
       new StreamTransport(input, toClient),
     )
     await server.start()
@@ -52,6 +57,35 @@ describe('an agent', () => {
     await peerSide.start()
     return { peer: peerSide, server }
   }
+
+  test.each<[NonNullable<AcpOptions['deltas']> | undefined, string]>([
+    [undefined, 'thought Hm|message Two words;'],
+    ['none', 'message Two words;'],
+    ['all', 'thought Hm|message Two wordsTwo words;'],
+  ])('answers of models that come in pieces: %s', async (deltas, expected) => {
+    const said: [string, string][] = []
+    const source = `llm_mock({text: "Two words", thinking: "Hm"})
+let r = agent_loop(prompt, nil, {provider: "mock", stream: true, done_sentinel: "words"})
+print(r.visible_text + ";")`
+    const { peer } = await startClient(
+      source,
+      ({ method, params }) => {
+        const { sessionUpdate, content } = ((params as Params)['update'] ?? {}) as {
+          readonly sessionUpdate?: string
+          readonly content?: { readonly text: string }
+        }
+        if (method !== 'session/update' || content === undefined) return
+        const kind = String(sessionUpdate).replace(/^agent_(.*)_chunk$/, '$1')
+        const last = said.at(-1)
+        if (last?.[0] === kind) last[1] += content.text
+        else said.push([kind, content.text])
+      },
+      deltas === undefined ? {} : { deltas },
+    )
+    await peer.request('session/new', { cwd: '/work' })
+    await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })
+    expect(said.map((each) => each.join(' ')).join('|')).toBe(expected)
+  })
 
   test('sessions, prompts, output, failures', async () => {
     const said: string[] = []

@@ -6,6 +6,7 @@
 import { fromPlain } from '@bridle/vm'
 import type { Plain, Value } from '@bridle/vm'
 import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js'
+import type { ModelDelta } from '../agents/models/told-pieces.js'
 import type { Run, RunResult } from '../host/run.js'
 import type { Module } from '../host/module.js'
 import type { Runtime } from '../host/runtime.js'
@@ -37,6 +38,11 @@ export interface AcpOptions {
   readonly newId?: () => string
   /** Sessions that may be open at a time; 1000 by default. A client closes one by `session/close`. */
   readonly maxSessions?: number
+  /**
+   * What a client is told of answers of models that come in pieces, while they come: `thoughts`, the default, is reasoning as
+   * `agent_thought_chunk`; `all` is their text as `agent_message_chunk` too, for scripts that do not print the answers themselves.
+   */
+  readonly deltas?: 'none' | 'thoughts' | 'all'
   /** Keeps sessions beyond this process; without it they end with the connection. */
   readonly sessions?: AcpSessionStore
 }
@@ -62,6 +68,8 @@ interface Session {
   said: string
   /** The end of it that the client has not been sent. */
   unsent: string
+  /** What a model thought and the client has not been sent. */
+  thought: string
   isSending: boolean
   /** What the person said and no agent loop has heard, oldest first. */
   inbox: readonly InboxMessage[]
@@ -236,6 +244,7 @@ export class AcpServer {
       visible: '',
       said: '',
       unsent: '',
+      thought: '',
       isSending: false,
       inbox: [],
     }
@@ -330,6 +339,7 @@ export class AcpServer {
     session.visible = ''
     session.said = ''
     session.unsent = ''
+    session.thought = ''
     let stopReason: AcpTurn['stopReason'] = 'failed'
     try {
       this.keep(session, { prompt, said: '', stopReason: null })
@@ -396,6 +406,7 @@ export class AcpServer {
       onEvent: (event) => {
         if (event.type === 'output') this.say(session, event.text)
         else if (event.type === 'report') this.update(session, makeUpdate(event.report))
+        else if (event.type === 'model_delta') this.tellDelta(session, event.delta)
         else if (event.type === 'progress')
           this.update(session, {
             sessionUpdate: 'call_progress',
@@ -420,7 +431,33 @@ export class AcpServer {
     }
   }
 
+  private tellDelta(session: Session, delta: ModelDelta): void {
+    const { deltas = 'thoughts' } = this.options
+    if (delta.type === 'reasoning' && deltas !== 'none') this.think(session, delta.text)
+    else if (delta.type === 'text' && deltas === 'all') this.say(session, delta.text)
+  }
+
+  /** As `say`: a client that reads slowly gets fewer and larger chunks. */
+  private think(session: Session, words: string): void {
+    if (session.unsent !== '') this.flush(session)
+    session.thought += words
+    if (!session.isSending) this.flushThought(session)
+  }
+
+  private flushThought(session: Session): void {
+    const { thought } = session
+    if (thought === '') return
+    session.thought = ''
+    session.isSending = true
+    const update = { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: thought } }
+    void this.peer.notify('session/update', { sessionId: session.id, update }).then(() => {
+      session.isSending = false
+      this.flush(session)
+    })
+  }
+
   private say(session: Session, words: string): void {
+    if (session.thought !== '') this.flushThought(session)
     session.said += words
     session.unsent += words
     // Each chunk has all of the visible text: a client that reads slowly gets fewer and larger ones.
@@ -428,6 +465,7 @@ export class AcpServer {
   }
 
   private flush(session: Session): void {
+    this.flushThought(session)
     const { unsent, visible } = session
     if (unsent === '') return
     session.unsent = ''

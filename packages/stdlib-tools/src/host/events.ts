@@ -2,6 +2,7 @@
 // began to listen; nothing is kept for those who come later, so a run without listeners costs nothing.
 
 import type { EffectKind, Plain } from '@bridle/vm'
+import type { ModelPiece } from '../agents/models/told-pieces.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { TraceEvent } from './trace/event.js'
 import type { Report } from '../library/effects/index.js'
@@ -21,6 +22,8 @@ export type RunEvent =
   | { readonly type: 'progress'; readonly callId: string; readonly tool: string; readonly data: unknown }
   /** What the script says of itself: `progress(…)`, `log_info(…)` and the like, beside the text that they print. */
   | { readonly type: 'report'; readonly report: Report }
+  /** A piece of an answer of a model that is read in pieces (`llm_stream`, `stream: true`, `on_delta`). */
+  | ({ readonly type: 'model_delta' } & ModelPiece)
   | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
   /** Of a run that is traced; the first, `run_start`, comes before anyone can listen. */
   | { readonly type: 'trace'; readonly event: TraceEvent }

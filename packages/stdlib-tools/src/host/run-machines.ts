@@ -7,6 +7,7 @@ import type { Limits, Registry } from '@bridle/vm'
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import { HAS_INBOX } from '../agents/loop/inbox.js'
 import { modelFixtures } from '../agents/models/mock.js'
+import { PIECE_LISTENER } from '../agents/models/told-pieces.js'
 import { REQUEST_DEFAULTS } from '../library/http/request-defaults.js'
 import { logLevelState } from '../library/logging/logging.js'
 import { PRINTS_REPORTS, REPORT_LISTENER } from '../library/logging/reports.js'
@@ -85,7 +86,7 @@ export class RunMachines {
     options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
-    { trace, spans, report, keepsCalls }: MachineListeners = {},
+    { trace, spans, report, piece, keepsCalls }: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...options.authority.limits, ...limits },
@@ -97,7 +98,7 @@ export class RunMachines {
       ...(trace === undefined ? {} : { trace }),
       ...(spans === undefined ? {} : { spans }),
       judge: EFFECT_JUDGE,
-      hostData: this.makeHostData(options, { report, keepsCalls }),
+      hostData: this.makeHostData(options, { report, piece, keepsCalls }),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.copies === undefined ? {} : { copies: options.copies }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
@@ -110,7 +111,11 @@ export class RunMachines {
   /** What families of builtins are told. */
   private makeHostData(
     { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
-    { report, keepsCalls }: { readonly [Name in 'report' | 'keepsCalls']: MachineListeners[Name] | undefined },
+    {
+      report,
+      piece,
+      keepsCalls,
+    }: { readonly [Name in 'report' | 'piece' | 'keepsCalls']: MachineListeners[Name] | undefined },
   ): HostData {
     const { scopes, pins } = authority
     const { resultCache, requestDefaults, drift, onTool, standIns, eventLog } = this.options
@@ -129,6 +134,7 @@ export class RunMachines {
       .set(RUN_BRANCHES, branches)
       .set(PRINTS_REPORTS, reportsOnly === true ? false : undefined)
       .set(REPORT_LISTENER, report)
+      .set(PIECE_LISTENER, piece)
       .set(KEEPS_CALLS, keepsCalls)
       .set(HOST_TOOLS, this.host.entries)
       .set(HAS_OTHER_HOST_TOOLS, bridge !== undefined)

@@ -3,6 +3,7 @@
 
 import { listenForAbort } from '../library/abort.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
+import type { PieceListener } from '../agents/models/told-pieces.js'
 import type { ReportListener } from '../library/logging/reports.js'
 import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
@@ -80,6 +81,7 @@ export type RunResult<Output = Plain> = Ended &
 /** What a machine tells beside its exits; neither has any influence on it. */
 export interface MachineListeners extends Pick<MachineOptions, 'trace' | 'spans'> {
   readonly report?: ReportListener
+  readonly piece?: PieceListener
   /** Whether anybody keeps effects, or shows them; always when absent. */
   readonly keepsCalls?: () => boolean
 }
@@ -236,6 +238,9 @@ export class Run<Output = Plain> {
             ...(recorder === null ? {} : recorder.makeListeners()),
             report: (report) => {
               if (this.isWatched) this.emit({ type: 'report', report })
+            },
+            piece: (piece) => {
+              if (this.isWatched) this.emit({ type: 'model_delta', ...piece })
             },
             keepsCalls: () => keepsAll || this.isWatched || this.services === null || !this.services.answersTools,
           }),

@@ -253,6 +253,7 @@ function traceCall(
               input_tokens: outcome.response.inputTokens,
               output_tokens: outcome.response.outputTokens,
               tool_calls: outcome.response.toolCalls.map((call) => toPlain(call)),
+              ...(outcome.response.thinking === null ? {} : { reasoning: outcome.response.thinking }),
               ...(pieces === undefined ? {} : { pieces, stop_reason: outcome.response.stopReason }),
             },
           }

@@ -22,6 +22,8 @@ import { decodeRequest, decodeResponse, encodeFailure, encodeResponse } from './
 import { openAnswers } from './stream-state.js'
 import type { OpenAnswer } from './stream-state.js'
 import type { LlmFailure } from './errors.js'
+import { tellDelta, tellPieces } from './told-pieces.js'
+import type { ToldAnswer } from './told-pieces.js'
 
 /** Pieces that one pull asks for: those of one chunk of bytes are rarely more. */
 const MOST_PIECES = 64
@@ -48,6 +50,12 @@ function makeStreamArgs(
   return { provider, model, stream: id }
 }
 
+/** As the host knows it. */
+function nameAnswer(answer: string, request: HarnDict): ToldAnswer {
+  const { provider, model } = decodeRequest(request)
+  return { answer, provider, model }
+}
+
 const pullFrame = frame<PullState>({
   kind: 'llm.pull',
   runBoundary: false,
@@ -65,11 +73,14 @@ const pullFrame = frame<PullState>({
     const deltas = given.get('deltas')
     const pieces = deltas instanceof HarnList ? deltas : new HarnList([])
     answer.delivered += pieces.length
+    const told = nameAnswer(state.id, answer.request)
+    tellPieces(ctx, told, pieces)
     const last = given.get('answer') ?? null
     if (last === null) return makePieces(pieces, null, null)
     open.delete(state.id)
     const response = readResponse(last, decodeRequest(answer.request))
     settleAndTrace(ctx, answer, { kind: 'answer', response })
+    tellDelta(ctx, told, { type: 'end', ok: true })
     return makePieces(pieces, encodeResponse(response), null)
   },
   onFault: (ctx, state, fault): Result => {
@@ -80,6 +91,7 @@ const pullFrame = frame<PullState>({
     if (answer !== undefined) {
       open.delete(state.id)
       settleAndTrace(ctx, answer, { kind: 'failure', failure })
+      tellDelta(ctx, nameAnswer(state.id, answer.request), { type: 'end', ok: false })
     }
     return makePieces(new HarnList([]), null, encodeFailure(failure))
   },
@@ -96,6 +108,7 @@ function forget(ctx: Context, id: string): OpenAnswer | null {
   if (answer === undefined) return null
   open.delete(id)
   settleAndTrace(ctx, answer, { kind: 'failure', failure: LEFT })
+  tellDelta(ctx, nameAnswer(id, answer.request), { type: 'end', ok: false })
   return answer
 }
 
@@ -246,8 +259,26 @@ export const streamPrimitives: readonly BuiltinDef[] = [
     channel.closed = true
     return channel
   }),
-  builtin('__pieces_of(response: dict) -> list', { doc: 'An answer that was whole at once, in pieces.' }, (_ctx, response) =>
-    splitAnswer(response as HarnDict),
+  builtin(
+    '__pieces_of(response: dict) -> list',
+    { doc: 'An answer that was whole at once, in pieces, of which the host is told as well.' },
+    (ctx, response) => {
+      const pieces = splitAnswer(response as HarnDict)
+      const { provider, model } = decodeResponse(response as HarnDict)
+      const told = { answer: `answer_${++ctx.state(openAnswers).made}`, provider, model }
+      tellPieces(ctx, told, pieces)
+      tellDelta(ctx, told, { type: 'end', ok: true })
+      return pieces
+    },
+  ),
+  builtin(
+    '__tell_restart(request: dict, answer: string?) -> nil',
+    { doc: 'Tells the host that the model is asked again: pieces of this answer, by default the last one, do not count.' },
+    (ctx, request, answer) => {
+      const name = typeof answer === 'string' ? answer : `answer_${ctx.state(openAnswers).made}`
+      tellDelta(ctx, nameAnswer(name, request as HarnDict), { type: 'restart' })
+      return null
+    },
   ),
   builtin(
     '__words_of(text: string) -> list',

@@ -237,6 +237,49 @@ println(left <= 16)`,
   expect(output).toBe('65536\ntrue\n')
 })
 
+test('a host is told of the pieces, of their end, and of answers that do not count', async () => {
+  let asked = 0
+  serve = (response, body, url) =>
+    inPieces(asked++ === 0 ? sse({ choices: [{ delta: { content: 'lo' } }] }) : openaiText('Hel', 'lo'), 999)(response, body, url)
+  const runtime = makeRuntime()
+  const source = `let r = llm_call("hi", nil, {provider: "openai", model: "gpt-4o", stream: true, llm_backoff_ms: 1, llm_retries: 2})
+println(r.text)`
+  const told: unknown[] = []
+  const started = runtime.start(runtime.compile(source), {
+    onEvent: (event) => {
+      if (event.type === 'model_delta') told.push([event.answer, event.provider, event.model, event.delta])
+    },
+  })
+  expect((await started.result).output).toBe('Hello\n')
+  const [first, second] = ['answer_1', 'answer_2'].map((answer) => (delta: object) => [answer, 'openai', 'gpt-4o', delta])
+  expect(told).toEqual([
+    first!({ type: 'text', text: 'lo' }),
+    first!({ type: 'end', ok: false }),
+    first!({ type: 'restart' }),
+    second!({ type: 'text', text: 'Hel' }),
+    second!({ type: 'text', text: 'lo' }),
+    second!({ type: 'end', ok: true }),
+  ])
+})
+
+test('and of those that a mock gives whole: reasoning, text, calls', async () => {
+  const runtime = makeRuntime()
+  const source = `llm_mock({text: "Two words", thinking: "Hm", tool_calls: [{name: "add", arguments: {n: 1}}]})
+llm_call("hi", nil, {provider: "mock", stream: true})`
+  const told: unknown[] = []
+  const started = runtime.start(runtime.compile(source), {
+    onEvent: (event) => (event.type === 'model_delta' ? void told.push(event.delta) : undefined),
+  })
+  expect((await started.result).status).toBe('done')
+  expect(told).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'text', text: 'Two' },
+    { type: 'text', text: ' words' },
+    { type: 'tool_call', index: 0, id: expect.any(String) as string, name: 'add', text: '{"n":1}' },
+    { type: 'end', ok: true },
+  ])
+})
+
 test('a run that is cancelled ends its request', async () => {
   let closed: () => void = () => {}
   const isClosed = new Promise<void>((resolve) => (closed = resolve))
