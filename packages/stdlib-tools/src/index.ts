@@ -261,11 +261,12 @@ export type {
   ToolProviderDefinition,
 } from './tools/host-tools/provider.js'
 
-// What `@bridle/cli` needs as well: standard tools, error codes, pins, shapes, model fixtures.
+// What `@bridle/cli` needs as well: differences of texts, standard tools, error codes, pins, shapes, model fixtures.
 export { modelFixtures } from './agents/models/mock.js'
 export { listCronTicks } from './agents/triggers/cron.js'
 export { SIGNATURE_VARIANTS, readDeliveryKey, verifySignature } from './agents/triggers/signatures.js'
 export type { SignatureVariant, SignedRequest, Verification, VerificationOptions } from './agents/triggers/signatures.js'
+export { diffLines } from './library/formats/line-diff.js'
 export { isSecretVariable } from './library/processes/process.js'
 export { TemplateError, parseTemplate } from './library/templates/syntax.js'
 export {

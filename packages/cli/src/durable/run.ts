@@ -145,6 +145,11 @@ async function reportRun(
         ...(row.wakeAt === null ? [] : [`a timer, ${new Date(row.wakeAt).toISOString()}`]),
       ]
       complain(`bridle: ${runId} waits for ${what.join(', ')}\n`)
+      const [token] = row.waitsFor
+      if (token !== undefined)
+        complain(
+          `hint: answer it with \`bridle signal --store ${file} ${runId} ${quote(token)} JSON\`; then \`bridle worker --store ${file}\`, or the same command again, goes on\n`,
+        )
       return code
     }
     case 'stuck':
@@ -157,3 +162,6 @@ async function reportRun(
       return code
   }
 }
+
+/** As a word of a shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -1,6 +1,7 @@
 // What a request to a person says: what it is about, as rules match it, and the text that a terminal shows.
 
 import type { ApprovalRequest } from '@bridle/stdlib-tools'
+import { describeWrite } from './write-diff.js'
 
 type Fields = { readonly [key: string]: unknown }
 
@@ -59,10 +60,10 @@ function describe(kind: ApprovalRequest['kind'], payload: Fields, about: Fields,
               ['evidence', about['evidence_refs']],
               ['wants', about['capabilities_requested']],
             ]
-  return rows
-    .filter(([, value]) => hasContent(value))
-    .map(([name, value]) => `  ${name}: ${render(value, isWhole)}\n`)
-    .join('')
+  const shown = rows.filter(([, value]) => hasContent(value)).map(([name, value]) => `  ${name}: ${render(value, isWhole)}\n`)
+  const called = kind === 'permission' ? fieldsOf(payload['tool'])['identity'] : null
+  const written = called === null ? null : describeWrite(asText(called), fieldsOf(asked['args']), isWhole)
+  return [...shown, ...(written === null ? [] : [`  changes in the file: ${written}\n`])].join('').replaceAll(/ +$/gm, '')
 }
 
 function hasContent(value: unknown): boolean {
