@@ -151,7 +151,10 @@ describe.each(Object.entries(WAYS))('over %s', (_, serve) => {
     const { gateway } = await startGateway()
     const client = await connect(await (await serve(gateway))())
     const failed = await run(client, 'fn twice(n) { return n.toto() }\nfn rest() { return 1 }\nreturn twice(3) + rest()')
-    expect(failed).toMatchObject({ status: expect.stringMatching(/invalid|failed/) as string, base: expect.any(String) as string })
+    expect(failed).toMatchObject({
+      status: expect.stringMatching(/invalid|failed/) as string,
+      base: expect.any(String) as string,
+    })
     const again = { base: String(failed['base']), script: 'fn twice(n) { return n * 2 }' }
     expect(await call(client, 'run_script', again)).toMatchObject({ status: 'done', value: 7 })
     const long = await run(client, 'return "x".repeat(20000)')

@@ -111,11 +111,7 @@ export class RunMachines {
   /** What families of builtins are told. */
   private makeHostData(
     { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
-    {
-      report,
-      piece,
-      keepsCalls,
-    }: { readonly [Name in 'report' | 'piece' | 'keepsCalls']: MachineListeners[Name] | undefined },
+    { report, piece, keepsCalls }: { readonly [Name in 'report' | 'piece' | 'keepsCalls']: MachineListeners[Name] | undefined },
   ): HostData {
     const { scopes, pins } = authority
     const { resultCache, requestDefaults, drift, onTool, standIns, eventLog } = this.options
