@@ -63,7 +63,10 @@ function describe(kind: ApprovalRequest['kind'], payload: Fields, about: Fields,
   const shown = rows.filter(([, value]) => hasContent(value)).map(([name, value]) => `  ${name}: ${render(value, isWhole)}\n`)
   const called = kind === 'permission' ? fieldsOf(payload['tool'])['identity'] : null
   const written = called === null ? null : describeWrite(asText(called), fieldsOf(asked['args']), isWhole)
-  return [...shown, ...(written === null ? [] : [`  changes in the file: ${written}\n`])].join('').replaceAll(/ +$/gm, '')
+  return [
+    ...shown,
+    ...(written === null ? [] : [`  changes in the file:${written.startsWith('\n') ? '' : ' '}${written}\n`]),
+  ].join('')
 }
 
 function hasContent(value: unknown): boolean {

@@ -1,8 +1,8 @@
 // What hosts are told of answers that come in pieces, beside what the script hears: each piece as it reaches the machine. Like a report
 // (library/effects/reports.ts) it is told and forgotten: it is no effect, is not journalled, and cannot reach the run.
 
-import { HarnDict, HarnList, defineHostSlot, display } from '@bridle/vm/families'
-import type { Context, Value } from '@bridle/vm/families'
+import { HarnDict, defineHostSlot, display } from '@bridle/vm/families'
+import type { Context, HarnList, Value } from '@bridle/vm/families'
 
 /** A piece of an answer of a model. */
 export type ModelDelta =
