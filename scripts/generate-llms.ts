@@ -1,5 +1,6 @@
-// Writes llms.txt, the index of the documentation for models that read it (llmstxt.org), and llms-full.txt, all of it in one file, which is not
-// committed. Deterministic; with `--check` it writes nothing and compares llms.txt.
+// Writes llms.txt, the index of the documentation for models that read it (llmstxt.org), and llms-full.txt, all of it in one file. That one is not
+// committed, since every change of a page would change it; `--full FILE` writes it alone, which packing @bridle/cli does. Deterministic; with
+// `--check` it writes nothing and compares llms.txt.
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,10 +48,12 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1
   }
 } else {
-  writeFileSync(join(root, 'llms.txt'), index)
+  const at = process.argv.indexOf('--full')
+  const only = at < 0 ? undefined : process.argv[at + 1]
+  if (only === undefined) writeFileSync(join(root, 'llms.txt'), index)
   // Comparing needs none of it, and it is slow to load.
   const { primer } = await import('@bridle/stdlib-tools/ai')
   const pages = ['README.md', ...SECTIONS.flatMap(([, folder]) => listPages(folder))]
   const full = pages.map((path) => `<!-- ${path} -->\n\n${read(path).trim()}\n`)
-  writeFileSync(join(root, 'llms-full.txt'), [`${primer()}\n`, ...full].join('\n'))
+  writeFileSync(only ?? join(root, 'llms-full.txt'), [`${primer()}\n`, ...full].join('\n'))
 }

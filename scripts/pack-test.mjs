@@ -97,9 +97,22 @@ const allow = (cause) => {
     equal(npx(['bridle', 'run', '-e', 'println("hello from the tarball")']), 'hello from the tarball')
   })
 
-  check('npx bridle init, and the test of what it writes', () => {
-    npx(['bridle', 'init', 'script', 'written'])
-    if (!npx(['bridle', 'test', 'written/tests']).includes('2 passed')) throw new Error('its test does not pass')
+  for (const kind of ['script', 'agent', 'embed', 'gateway'])
+    check(`npx bridle init ${kind}: what it writes passes its own commands`, () => {
+      const written = join(project, kind)
+      npx(['bridle', 'init', kind, kind])
+      // It finds the packages of the folder above.
+      npm(['test'], written)
+      const { scripts } = readJson(join(written, 'package.json'))
+      if (scripts.check !== undefined) npm(['run', 'check'], written)
+      // An agent needs a model, and a gateway serves until it is stopped.
+      if (kind === 'script' || kind === 'embed') npm(['start'], written)
+    })
+
+  check('the documentation is in the package of the command, in one file', () => {
+    const text = readFileSync(join(project, 'node_modules', '@bridle', 'cli', 'llms-full.txt'), 'utf8')
+    for (const part of ['# Bridle\n', '# Scripts that a model writes\n', '# The `bridle` command\n'])
+      if (!text.includes(part)) throw new Error(`llms-full.txt lacks ${part}`)
   })
 
   check('every package has a README and the licence', () => {

@@ -12,6 +12,8 @@ interface Place {
   readonly description: string
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly Flag[]
+  /** What its first argument may be; null: a path, or anything. */
+  readonly values: readonly string[] | null
 }
 
 interface Flag {
@@ -23,9 +25,13 @@ interface Flag {
   readonly values: readonly string[] | null
 }
 
-/** The text that a shell reads. */
-export function makeCompletions(program: Command, shell: Shell): string {
-  const places = listPlaces(program, '')
+/** The text that a shell reads. `values`: by command, what its first argument may be beside what the command says itself. */
+export function makeCompletions(
+  program: Command,
+  shell: Shell,
+  values: { readonly [command: string]: readonly string[] } = {},
+): string {
+  const places = listPlaces(program, '').map((place) => ({ ...place, values: values[place.path] ?? place.values }))
   return { bash: makeBash, zsh: makeZsh, fish: makeFish }[shell](program.name(), places)
 }
 
@@ -34,14 +40,20 @@ function listPlaces(command: Command, path: string): readonly Place[] {
     path,
     description: command.description(),
     commands: command.commands.map((each) => ({ name: each.name(), description: each.description() })),
-    options: command.options.flatMap(({ long, short, description, required, optional, argChoices }) =>
-      long === undefined || long === null
+    values: command.registeredArguments[0]?.argChoices ?? null,
+    options: command.options.flatMap(({ long, short, description, required, optional, argChoices, hidden }) =>
+      hidden || long === undefined || long === null
         ? []
         : [{ long, short: short ?? null, description, takesValue: required || optional, values: argChoices ?? null }],
     ),
   }
   return [own, ...command.commands.flatMap((each) => listPlaces(each, path === '' ? each.name() : `${path} ${each.name()}`))]
 }
+
+const listWords = ({ commands, values }: Place): readonly string[] => [...commands.map(({ name }) => name), ...(values ?? [])]
+
+/** A group of commands, and a command with a list of values, take none. */
+const takesPath = ({ commands, values }: Place): boolean => commands.length === 0 && values === null
 
 const listFlags = (place: Place): readonly string[] => [
   ...place.options.flatMap(({ long, short }) => (short === null ? [long] : [short, long])),
@@ -54,7 +66,7 @@ const listFlags = (place: Place): readonly string[] => [
 function makeBash(program: string, places: readonly Place[]): string {
   const cases = places.map(
     (place) =>
-      `    ${quote(place.path)}) words=${quote([...place.commands.map(({ name }) => name), ...listFlags(place)].join(' '))} ;;\n`,
+      `    ${quote(place.path)}) words=${quote([...listWords(place), ...listFlags(place)].join(' '))}${takesPath(place) ? '' : ' path=""'} ;;\n`,
   )
   const values = places.flatMap(({ path, options }) =>
     options.flatMap(({ long, values: choices }) =>
@@ -63,7 +75,7 @@ function makeBash(program: string, places: readonly Place[]): string {
   )
   return `# Completions of ${program} for bash: put \`eval "$(${program} completions bash)"\` into ~/.bashrc.
 _${program}() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" place="" words="" at
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" place="" words="" path=1 at
   local known=${quote(`|${places.map(({ path }) => path).join('|')}|`)}
   for ((at = 1; at < COMP_CWORD; at++)); do
     local longer="\${place:+$place }\${COMP_WORDS[at]}"
@@ -75,7 +87,7 @@ ${values.join('')}    *) ;;
   if [[ -z "$words" ]]; then
     case "$place" in
 ${cases.join('')}    esac
-    [[ "$current" != -* && -n "$place" ]] && COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current")) && return
+    [[ "$current" != -* && -n "$path" ]] && COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current")) && return
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -89,25 +101,33 @@ complete -o filenames -F _${program} ${program}
 function makeZsh(program: string, places: readonly Place[]): string {
   const cases = places.map((place) => {
     const commands = place.commands.map(({ name, description }) => quote(`${escapeColons(name)}:${description}`))
-    const options = place.options.map(({ long, description }) => quote(`${long}:${description}`))
-    return `    ${quote(place.path)}) commands=(${commands.join(' ')}) options=(${options.join(' ')} '--help:show the options') ;;\n`
+    const options = place.options.map(({ long, description }) => quote(`${long}:${escapeColons(description)}`))
+    const values = (place.values ?? []).map(quote)
+    return `    ${quote(place.path)}) commands=(${[...commands, ...values].join(' ')}) options=(${options.join(' ')} '--help:show the options')${takesPath(place) ? '' : ' path=""'} ;;\n`
   })
+  const choices = places.flatMap(({ path, options }) =>
+    options.flatMap(({ long, values }) =>
+      values === null ? [] : [`    ${quote(`${path}|${long}`)}) compadd -- ${values.map(quote).join(' ')}; return ;;\n`],
+    ),
+  )
   return `#compdef ${program}
 # Completions of ${program} for zsh: put \`eval "$(${program} completions zsh)"\` into ~/.zshrc, behind compinit.
 _${program}() {
-  local place="" at longer known=${quote(`|${places.map(({ path }) => path).join('|')}|`)}
+  local place="" path=1 at longer known=${quote(`|${places.map(({ path }) => path).join('|')}|`)}
   local -a commands options
   for ((at = 2; at < CURRENT; at++)); do
     longer="\${place:+$place }\${words[at]}"
     [[ "$known" == *"|$longer|"* ]] && place="$longer"
   done
+  case "$place|\${words[CURRENT-1]}" in
+${choices.join('')}  esac
   case "$place" in
 ${cases.join('')}  esac
   if [[ "\${words[CURRENT]}" == -* ]]; then
     _describe option options
   else
     (( \${#commands} )) && _describe command commands
-    [[ -n "$place" ]] && _files
+    [[ -n "$path" ]] && _files
   fi
 }
 compdef _${program} ${program}
@@ -129,6 +149,7 @@ function makeFish(program: string, places: readonly Place[]): string {
     const begin = `complete -c ${program} -n ${quote(condition)}`
     return [
       ...place.commands.map(({ name, description }) => `${begin} -f -a ${name} -d ${quote(description)}`),
+      ...(place.values === null ? [] : [`${begin} -f -a ${quote(place.values.join(' '))}`]),
       ...place.options.map(
         ({ long, short, description, takesValue, values }) =>
           `${begin} -l ${long.slice(2)}${short === null ? '' : ` -s ${short.slice(1)}`}${takesValue ? ' -r' : ''}${

@@ -3,7 +3,7 @@
 
 import type { RunFlags, ConformanceFlags } from './run-flags.js'
 import type { SizeFlags } from './further-limits.js'
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { EXIT_USAGE, UsageError, makeWholeNumberParser } from './errors.js'
 import { VERSION } from './version.js'
 import type { AuthorityFlags } from './authority.js'
@@ -63,6 +63,11 @@ Exit code: 0 when the snapshot was written, 130 when that was on an interrupt; o
 function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {
   const at = words.indexOf('--')
   return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
+}
+
+/** Shells and help name the values; the command itself says what is wrong with another one, and what is near. */
+function makeNamedArgument(name: string, values: readonly string[]): Argument {
+  return new Argument(name).choices(values).argParser((value: string) => value)
 }
 
 /** A repeatable option rather than a greedy one: FILE may follow. */
@@ -611,7 +616,9 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await simulateCommand(file, { ...options, words }))
     })
 
-  add('init [kind] [folder]', 'write a small project that runs and has a test: script, agent, embed or gateway')
+  add('init', 'write a small project that runs and has a test: script, agent, embed or gateway')
+    .addArgument(makeNamedArgument('[kind]', ['script', 'agent', 'embed', 'gateway']))
+    .addArgument(new Argument('[folder]', 'where to; this folder when absent'))
     .option('--agent', 'write what coding assistants read, too (AGENTS.md); without a kind nothing else')
     .option('--json', 'print what was written as JSON')
     .action(async (kind: string | undefined, folder: string | undefined, options: { json?: boolean; agent?: boolean }) => {
@@ -632,14 +639,16 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(primerCommand(options))
     })
 
-  add('completions <shell>', 'print completions of this command for a shell: bash, zsh or fish')
+  add('completions', 'print completions of this command for a shell: bash, zsh or fish')
+    .addArgument(makeNamedArgument('<shell>', ['bash', 'zsh', 'fish']))
     .option('--json', 'print them as JSON')
     .action(async (shell: string, { json }: { json?: boolean }) => {
       const { SHELLS, makeCompletions } = await import('./completions.js')
       const known = SHELLS.find((each) => each === shell)
       if (known === undefined) throw new UsageError(`completions ${shell}: the shells are ${SHELLS.join(', ')}`)
       const { tell, tellJson } = await import('./printable.js')
-      const text = makeCompletions(program, known)
+      const { listCodes } = await import('./commands/explain.js')
+      const text = makeCompletions(program, known, { explain: listCodes() })
       if (json === true) tellJson({ shell, text })
       else tell(text)
       done(0)

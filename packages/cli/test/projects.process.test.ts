@@ -7,6 +7,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
+import type { Command } from 'commander'
+import { describeProgram } from '../src/program.js'
 import { runInProcess } from './in-process.js'
 import type { Ended } from './in-process.js'
 
@@ -190,12 +192,33 @@ describe('completions', () => {
     expect(await runBridle('completions', 'tcsh')).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish') })
   })
 
+  test('every command and flag, in each shell', async () => {
+    const [bash, zsh, fish] = await Promise.all(
+      ['bash', 'zsh', 'fish'].map(async (shell) => (await runBridle('completions', shell)).stdout),
+    )
+    const walk = (command: Command, path: string): void => {
+      const own = (text: string): string => text.split('\n').find((line) => line.includes(`'${path}') `)) ?? ''
+      for (const { long, hidden } of command.options) {
+        if (hidden || long === undefined || long === null) continue
+        expect(own(bash!.slice(bash!.indexOf('case "$place" in'))), `bash ${path}`).toContain(long)
+        expect(own(zsh!.slice(zsh!.indexOf('case "$place" in'))), `zsh ${path}`).toContain(`'${long}:`)
+        expect(fish, `fish ${path}`).toContain(` -l ${long.slice(2)}`)
+      }
+      for (const each of command.commands) walk(each, `${path} ${each.name()}`.trim())
+    }
+    walk(describeProgram(), '')
+  })
+
   const hasBash = spawnSync('bash', ['--version']).status === 0
   test.skipIf(!hasBash).each([
     ['bridle che', ['check']],
     ['bridle tools de', ['describe']],
     ['bridle run --dry', ['--dry-run']],
     ['bridle conformance --mode sna', ['snapshot']],
+    ['bridle init em', ['embed']],
+    ['bridle completions z', ['zsh']],
+    ['bridle explain tool_rej', ['tool_rejected']],
+    ['bridle tools li', ['list']],
   ])('bash completes %j', async (line, wanted) => {
     writeFileSync(join(project, 'completions'), (await runBridle('completions', 'bash')).stdout)
     const words = line.split(' ').map((word) => `'${word}'`)

@@ -82,6 +82,11 @@ function listExplanations(): readonly Explanation[] {
   return [...findings, ...errors, ...categories, ...commands]
 }
 
+/** Every code, each once. */
+export function listCodes(): readonly string[] {
+  return [...new Set(listExplanations().map(({ code }) => code))]
+}
+
 export async function explainCommand(
   code: string | undefined,
   { json = false }: { readonly json?: boolean | undefined } = {},

@@ -26,7 +26,8 @@ After every change of a script:
 2. \`npx bridle test tests\`: the tests, pipelines with \`@test\`.
 3. \`npx bridle fmt FILE\`: the layout.
 
-\`npx bridle explain CODE\` explains a finding, \`npx bridle builtins\` lists the builtins, \`npx bridle run --dry-run FILE\` shows what a script would do.
+\`npx bridle explain CODE\` explains the code of a message, \`npx bridle builtins\` lists the builtins, \`npx bridle run --dry-run FILE\` shows what a script would do. Where the package is installed,
+\`node_modules/@bridle/cli/llms-full.txt\` is the whole documentation in one file: search it before you guess.
 
 ${primer().trim()}
 `
