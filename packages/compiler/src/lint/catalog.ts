@@ -103,6 +103,7 @@ export const LINT_CATALOG = {
 
   // ---- statements ---------------------------------------------------------------------------------------------------
   L020: row<{ name: string; redeclared: boolean }>({
+    style: true,
     rule: 'shadow-variable',
     title: 'name bound again',
     message: (a) =>

@@ -46,10 +46,10 @@ export const MISTAKE_CATALOG = {
     doc: 'A function states the type of its result, and control can come to its end without a `return`, where the result is nil.',
   }),
   // ---- control flow --------------------------------------------------------------------------------------------------
-  M004: warning<{ before: string }>({
+  M004: warning<{ before: string; advice?: string }>({
     title: 'code that is never reached',
     message: (a) => `unreachable code: ${a.before}`,
-    hint: () => 'remove it, or move it up',
+    hint: (a) => a.advice ?? 'remove it, or move it up',
     doc: 'What stands before a statement never lets control through: a `match` all of whose arms leave, a `while true` without `break`, a call that always fails.',
   }),
   M005: warning<{ what: string; value: string }>({

@@ -285,7 +285,11 @@ export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void 
   const seen = new Set<string>()
   const all = expr.arms.findIndex(({ patterns, guard }) => guard === null && patterns.some(isCatchAll))
   const behind = all < 0 ? undefined : expr.arms[all + 1]?.patterns[0]
-  if (behind !== undefined) context.report('M004', behind.span, { before: 'the arm `_` before it takes everything' })
+  if (behind !== undefined) {
+    const name = expr.arms[all]!.patterns.map((pattern) => patternText(pattern, context)).join(' | ')
+    const advice = name === '_' ? {} : { advice: `a name binds the value; compare with a guard: \`x if x == ${name}\`` }
+    context.report('M004', behind.span, { before: `the arm \`${name}\` before it takes everything`, ...advice })
+  }
   for (const { patterns, guard } of expr.arms) {
     for (const pattern of patterns) {
       const key = fingerprint(pattern)
@@ -296,8 +300,9 @@ export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void 
   }
 }
 
+/** `_`, or a name: it binds what comes, whatever else the name stands for. */
 function isCatchAll(pattern: Expr): boolean {
-  return pattern.kind === 'Identifier' && pattern.name === '_'
+  return pattern.kind === 'Identifier'
 }
 
 function isLiteral({ kind }: Expr): boolean {

@@ -42,6 +42,11 @@ function isUnknown(name: string, { names, scopes, isGlobal }: MistakeContext): b
   return names.knowsImports && !names.declared.has(name) && !isGlobal(name) && scopes.find(name) === null
 }
 
+/** `pass`: the name itself is what is wrong. */
+export function isForeignName(expr: Expr, context: MistakeContext): boolean {
+  return expr.kind === 'Identifier' && isUnknown(expr.name, context) && findNameHabit(expr.name)?.replacement === null
+}
+
 function reportName(
   found: string,
   span: Span,

@@ -7,7 +7,7 @@ import { CHANGING_METHODS } from '../types/builtins.generated.js'
 import { blockExits } from '../types/exits.js'
 import type { Fix, MistakeContext } from './context.js'
 import { checkArms, checkChain, checkCondition, checkKeys, checkOperator, checkReachable, endsBlock } from './flow.js'
-import { checkForeign } from './foreign.js'
+import { checkForeign, isForeignName } from './foreign.js'
 import { checkBraces, checkPercent, checkPlaceholders, checkText, hasForeignText, isOutput } from './strings.js'
 
 /** What becomes of the last value of a block. */
@@ -178,7 +178,7 @@ class Walk {
 
   private valued(expr: Expr, stmt: Stmt, use: Use): void {
     if (use === 'used') return this.expr(expr)
-    if (use !== 'lost' && this.isForgottenReturn(expr, use.wanted)) {
+    if (use !== 'lost' && this.isForgottenReturn(expr, use.wanted) && !isForeignName(expr, this.context)) {
       const { lostBy: what, name } = use
       const fix = { title: 'return it', edits: [{ span: { start: stmt.span.start, end: stmt.span.start }, text: 'return ' }] }
       if (what === 'tool') this.context.report('M010', stmt.span, { name }, fix)

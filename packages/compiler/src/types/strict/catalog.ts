@@ -202,12 +202,12 @@ export const STRICT_CATALOG = {
     hint: (a) => (a.field === null ? undefined : `a field is read with a dot: \`.${a.field}\``),
     doc: 'A value is indexed that has no items, or with a key that it cannot have. A run raises an error at this place.',
   }),
-  T092: entry<{ name: string; given: number; actual: number }>({
+  T092: entry<{ name: string; given: number; actual: number; advice?: string }>({
     severity: 'error',
     title: 'callback with parameters that get nothing',
     message: (a) =>
       `\`${a.name}\` calls its function with ${a.given === 1 ? '1 argument' : `${a.given} arguments`}, not ${a.actual}`,
-    hint: (a) => (a.given === 1 ? 'use `.enumerate()` for positions: each item is then `{index, value}`' : undefined),
+    hint: (a) => a.advice ?? (a.given === 1 ? 'use `.enumerate()` for positions: each item is then `{index, value}`' : undefined),
     doc: 'A function that is called for each item has more parameters than it is called with. The others are always nil.',
   }),
   T093: entry<{ what: string }>({
@@ -250,6 +250,31 @@ export const STRICT_CATALOG = {
     message: (a) => `\`${a.type}\` is a struct, and \`${a.method}\` is called on its values only`,
     hint: (a) => `make a value by \`${a.type} {field: value}\`, or write a function beside it`,
     doc: 'A method is called on the name of a struct. Types have no functions of their own: the call gives nil.',
+  }),
+  T100: entry<{ type: string }>({
+    severity: 'error',
+    title: 'part of a value that has no parts',
+    message: (a) => `nothing is changed: ${a.type} has no part that can be assigned here`,
+    hint: (a) =>
+      a.type === 'string'
+        ? 'make a new string: `"X" + s.substring(1)`, `s.replace("old", "new")`'
+        : 'positions of a list are ints, keys belong to dicts, fields are assigned with a dot',
+    doc: 'An index is assigned of a value that has no such part. A run goes on and changes nothing.',
+  }),
+  T101: entry<{ tool: string; name: string; known: readonly string[]; suggestion: string | null }>({
+    severity: 'warning',
+    title: 'argument that a tool does not declare',
+    message: (a) => `the handler reads \`${a.name}\`, which is no parameter of \`${a.tool}\`${orElse(a.suggestion)}`,
+    hint: (a) =>
+      proposal(a.suggestion) ?? (a.known.length === 0 ? 'the tool has no parameters' : `it has: ${a.known.join(', ')}`),
+    doc: 'The handler of a tool reads an argument that the parameters of the tool do not name. A model is never told of it, so that it is nil.',
+  }),
+  T102: entry<{ program: string }>({
+    severity: 'warning',
+    title: 'command line in place of a program',
+    message: (a) => `there is no program called \`${a.program}\`: arguments are passed one by one`,
+    hint: () => 'write `exec("git", "status")`, or `shell("git status")` for a command line',
+    doc: '`exec` starts one program without a shell. Its first argument is the name of the program, the further ones are its arguments.',
   }),
   T096: entry<{ length: number }>({
     severity: 'error',

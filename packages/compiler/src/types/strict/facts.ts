@@ -82,6 +82,7 @@ export const NUMBER_TEXTS: Readonly<Record<string, RegExp>> = {
 
 export const NO_INDEX: ReadonlySet<string> = new Set([
   ...['int', 'float', 'bool', 'nil', 'closure', 'builtin', 'duration', 'struct', 'set', 'enum', 'pair'],
+  ...['generator', 'stream', 'iter', 'channel', 'task_handle'],
 ])
 
 /** Names of parameters for a text that any value can be written as. A path, a pattern or a name is none. */
@@ -261,3 +262,37 @@ export const FIELD_HABITS: Readonly<Record<string, readonly string[] | undefined
 export const FIELD_READERS: Readonly<Record<string, { readonly field: string; readonly call: string } | undefined>> = {
   json: { field: 'body', call: 'json_parse' },
 }
+
+/** Kinds whose values an index assigns nothing of. */
+export const NO_PARTS: ReadonlySet<string> = new Set([
+  ...['string', 'int', 'float', 'bool', 'nil', 'set', 'range', 'duration', 'closure', 'builtin', 'struct', 'enum', 'pair'],
+])
+
+/** Functions of results. Of anything else they say nothing: it counts as neither, and is its own value. */
+export const RESULT_FUNCTIONS: ReadonlySet<string> = new Set(['is_ok', 'is_err', 'unwrap', 'unwrap_or', 'unwrap_err'])
+export const NO_RESULT: ReadonlySet<string> = new Set([
+  ...['string', 'int', 'float', 'bool', 'list', 'dict', 'struct', 'set', 'range', 'duration', 'closure', 'builtin', 'bytes'],
+])
+
+/** Kinds of which it is known what operators make. */
+export const OPERANDS: ReadonlySet<string> = new Set([
+  ...['int', 'float', 'string', 'bool', 'nil', 'list', 'dict', 'struct', 'set', 'range', 'duration', 'closure', 'builtin'],
+])
+
+/** Methods that dicts have elsewhere. */
+export const DICT_HABITS: ReadonlySet<string> = new Set([
+  ...[
+    'set',
+    'put',
+    'insert',
+    'update',
+    'setdefault',
+    'items',
+    'iteritems',
+    'containsKey',
+    'contains_key',
+    'has_key',
+    'hasOwnProperty',
+  ],
+  ...['getOrDefault', 'get_or_default', 'forEach', 'for_each', 'each', 'delete', 'pop', 'clear', 'is_empty', 'isEmpty'],
+])

@@ -182,7 +182,7 @@ export class Types {
       case 'iter':
       case 'generator':
       case 'stream':
-        return iterable.element
+        return isNamed(iterable.element, 'any') ? null : iterable.element
       case 'named':
         return iterable.name === 'range' ? INT : null
       default:
@@ -393,8 +393,8 @@ export class Types {
     if (known !== undefined) return known
     this.results.set(decl, null)
     const body = readBody(decl)
-    const found = body.yields
-      ? null
+    const found: Known = body.yields
+      ? { kind: 'generator', element: makeNamed('any') }
       : this.union([...body.returned.map((value) => this.infer(value)), ...(body.mayGiveNil ? [NIL] : [])])
     this.results.set(decl, found)
     return found

@@ -44,7 +44,7 @@ const SILENT: readonly string[] = [
   'println(pi)\nprintln(argv)',
   'let f = { n -> n > 0 ? f(n - 1) : 0 }\nf(1)',
   'fn a() { return b() }\nfn b() { return later }\nlet later = 1\na()',
-  'let {a, b: c, ...rest} = {a: 1}\nprintln(a + c)\nprintln(rest)',
+  'let {a, b: c, ...rest} = {a: 1, b: 2}\nprintln(a + c)\nprintln(rest)',
   'let [x, y = 2, ...zs] = [1]\nprintln("${x} ${y} ${zs}")',
   'for (k, v) in {a: 1} { println("${k} ${v}") }',
   'match {a: 1} { {a: v} -> { println(v) } _ -> { println(0) } }',

@@ -7,6 +7,17 @@ import { BATCH, BY_NAME, hasRegistry } from '../tools/names.js'
 import { suggestName } from './suggest.js'
 import type { StrictWorld } from './world.js'
 
+/** Literals that are no dict of arguments. */
+const NO_DICT: ReadonlyMap<string, string> = new Map([
+  ['String', 'string'],
+  ['Interpolation', 'string'],
+  ['Int', 'int'],
+  ['Float', 'float'],
+  ['Bool', 'bool'],
+  ['List', 'list'],
+  ['Closure', 'closure'],
+])
+
 export class OwnTools {
   private readonly world: StrictWorld
   private readonly callers: ReadonlySet<string>
@@ -24,8 +35,12 @@ export class OwnTools {
 
   check(call: ExprOf<'Call'>): void {
     const name = call.callee.text
-    const [first] = call.args
+    const [first, second] = call.args
     if (!this.callers.has(name) || !BY_NAME.has(name) || name === BATCH) return
+    if (second?.spread === false && NO_DICT.has(second.value.kind)) {
+      const { kind, span } = second.value
+      this.world.report('T083', span, { name, param: 'args', expected: 'a dict', actual: NO_DICT.get(kind)! })
+    }
     if (first === undefined || first.spread || first.value.kind !== 'String' || hasRegistry(call)) return
     this.names ??= listOwnTools(this.world.program)
     const { value, span, quote } = first.value

@@ -10,7 +10,7 @@ import { checkAssign, checkDefaults, checkLet } from './uses/bindings.js'
 import { checkCall, checkPlainValue } from './uses/calls.js'
 import { checkIndex, checkMember } from './uses/members.js'
 import { checkMethod } from './uses/methods.js'
-import { checkBinary, checkFor, checkPipe, checkUnary } from './uses/operators.js'
+import { checkBinary, checkDeadline, checkFor, checkPipe, checkRetry, checkUnary } from './uses/operators.js'
 import { Uses } from './uses/context.js'
 
 /** Looks at every expression of the file. */
@@ -91,6 +91,12 @@ class Visitor {
         return
       case 'Unary':
         checkUnary(this.uses, node)
+        return
+      case 'Retry':
+        checkRetry(this.uses, node)
+        return
+      case 'Deadline':
+        checkDeadline(this.uses, node)
         return
       case 'Pipe':
         checkPipe(this.uses, node)

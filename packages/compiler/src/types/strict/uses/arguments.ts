@@ -4,7 +4,16 @@ import type { Argument, ExprOf, Span } from '@bridle/parser'
 import type { Fix } from '../../context.js'
 import { show } from '../../show.js'
 import { countText, describe, widen } from '../describe.js'
-import { CALLBACK_ARGUMENTS, NEEDED, NO_NUMBER, NUMBER_TEXTS, PRINTS, TEXT_PARAMS } from '../facts.js'
+import {
+  CALLBACK_ARGUMENTS,
+  NEEDED,
+  NO_NUMBER,
+  NO_RESULT,
+  NUMBER_TEXTS,
+  PRINTS,
+  RESULT_FUNCTIONS,
+  TEXT_PARAMS,
+} from '../facts.js'
 import { isDisjoint, isWithin } from '../kinds.js'
 import type { ExactSignature } from '../signatures.js'
 import type { Uses } from './context.js'
@@ -53,7 +62,8 @@ export function checkArguments(uses: Uses, name: string, signature: ExactSignatu
     const actual = uses.kinds(given)
     if (param.type === null || wanted === null || given === null || actual === null || !isDisjoint(wanted, actual)) continue
     const isText = wanted.size === 1 && TEXT_PARAMS.has(param.name) && !name.includes('.')
-    if (actual.has('nil') || !isDisjoint(widen(wanted, isText), actual)) continue
+    // `len` of what has no length is 0, and not an error.
+    if (actual.has('nil') || (name !== 'len' && !isDisjoint(widen(wanted, isText), actual))) continue
     uses.world.report('T083', value.span, { name, param: param.name, expected: show(param.type), actual: describe(given) })
   }
 }
@@ -68,6 +78,31 @@ export function checkConversion(uses: Uses, name: string, call: ExprOf<'Call'>):
   const expected = isText ? 'the text of a number' : 'a number or a string'
   const actual = isText ? JSON.stringify(arg.value.value) : describe(type!) // it has kinds
   uses.world.report('T083', arg.value.span, { name, param: 'value', expected, actual })
+}
+
+/** `unwrap_or(to_int(text), 0)`: what is no result is its own value. */
+export function checkResultFunction(uses: Uses, name: string, { args: [first] }: ExprOf<'Call'>): void {
+  if (!RESULT_FUNCTIONS.has(name) || first === undefined || first.spread) return
+  const type = uses.types.infer(first.value)
+  if (type === null || !isWithin(uses.kinds(type), NO_RESULT)) return
+  uses.world.report('T083', first.value.span, { name, param: 'result', expected: 'Result', actual: describe(type) })
+}
+
+/** `exec("git status")` looks for a program of that name. */
+export function checkProgram(uses: Uses, name: string, { args }: ExprOf<'Call'>): void {
+  const place = name === 'exec' ? 0 : name === 'exec_at' ? 1 : -1
+  const arg = args[place]
+  if (arg === undefined || arg.value.kind !== 'String' || args.length !== place + 1 || args.some(({ spread }) => spread)) return
+  const { value, span, quote } = arg.value
+  // A path may have a space in the name of a folder.
+  if (!/^[\w.-]+ +\S/.test(value)) return
+  const isPlain = quote === 'double' && /^[\w.,:=@/+ -]+$/.test(value)
+  const words = value
+    .trim()
+    .split(/ +/)
+    .map((word) => JSON.stringify(word))
+  const fix = isPlain ? { title: 'pass the arguments one by one', edits: [{ span, text: words.join(', ') }] } : undefined
+  uses.world.report('T102', span, { program: value }, fix)
 }
 
 /** Parameters of a callback that it is never given anything for. */

@@ -3,7 +3,12 @@
 import type { Expr, ExprOf, Param, Stmt } from '@bridle/parser'
 import { show } from '../../show.js'
 import type { Known } from '../../type.js'
+import { describe } from '../describe.js'
+import { NO_PARTS, NO_POSITION } from '../facts.js'
+import { isWithin } from '../kinds.js'
+import { replaceWord } from '../world.js'
 import type { Uses } from './context.js'
+import { findFieldHabit } from './members.js'
 import { checkOperands } from './operators.js'
 
 /** Of the value that a variable is given, and of what is put into a part of it. */
@@ -15,6 +20,10 @@ export function checkAssign(uses: Uses, stmt: Extract<Stmt, { kind: 'Assign' }>)
   }
   if (target.kind === 'Member') {
     checkPart(uses, target, value)
+    return
+  }
+  if (target.kind === 'Index') {
+    checkIndexTarget(uses, target)
     return
   }
   if (target.kind !== 'Identifier') return
@@ -34,9 +43,50 @@ export function updatedType(uses: Uses, target: Expr): Known {
   return decl.assigned.every(({ operator }) => operator !== null) ? uses.types.infer(decl.value) : null
 }
 
+/** `s[0] = "x"` of a text changes nothing. */
+function checkIndexTarget(uses: Uses, { object, index, span }: ExprOf<'Index'>): void {
+  const type = uses.types.infer(object)
+  const kinds = uses.kinds(type)
+  if (type === null || kinds === null || kinds.size === 0) return
+  const isKeyOfList = isWithin(kinds, LISTS) && isWithin(uses.kinds(uses.types.infer(index)), NO_POSITION)
+  if (isKeyOfList || isWithin(kinds, NO_PARTS)) uses.world.report('T100', span, { type: describe(type) })
+}
+
+const LISTS: ReadonlySet<string> = new Set(['list'])
+
+/** Names that take parts out of a value which has none of that name or at that position. */
+function checkParts(uses: Uses, { binding, value }: Extract<Stmt, { kind: 'Let' }>): void {
+  if (binding.kind === 'ListBinding') {
+    if (value.kind !== 'List' || value.items.some(({ spread }) => spread)) return
+    const beyond = binding.items
+      .slice(value.items.length)
+      .find(({ name, defaultValue }) => defaultValue === null && name.text !== '_')
+    if (beyond !== undefined) uses.world.report('T096', beyond.name.span, { length: value.items.length })
+    return
+  }
+  if (binding.kind !== 'DictBinding') return
+  const type = uses.types.infer(value)
+  if (type?.kind !== 'shape' || !uses.types.isClosed(type)) return
+  const names = type.fields.map(({ name }) => name)
+  for (const { key, alias, defaultValue } of binding.fields) {
+    if (defaultValue !== null || names.includes(key.text)) continue
+    const suggestion = findFieldHabit(key.text, type.fields) ?? uses.suggest(key.text, names)
+    const text = alias === null && suggestion !== null ? `${suggestion}: ${key.text}` : suggestion
+    const fix = replaceWord(key.span, text)
+    const more = names.length > 0 && names.length <= MOST_LISTED ? { known: names } : {}
+    uses.world.report('T081', key.span, { type: 'the dict', property: key.text, suggestion, ...more }, fix)
+  }
+}
+
+const MOST_LISTED = 12
+
 export function checkLet(uses: Uses, stmt: Extract<Stmt, { kind: 'Let' }>): void {
   const { binding, value } = stmt
-  if (binding.kind !== 'NameBinding' || binding.type === null) return
+  if (binding.kind !== 'NameBinding') {
+    checkParts(uses, stmt)
+    return
+  }
+  if (binding.type === null) return
   const declared = uses.read(binding.type)
   const given = uses.types.infer(value)
   if (given === null || !uses.isMismatch(declared, given, value)) return

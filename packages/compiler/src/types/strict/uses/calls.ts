@@ -10,8 +10,9 @@ import { isWithin } from '../kinds.js'
 import { checkOptionTypes } from '../options.js'
 import type { Decl } from '../scope.js'
 import { findBuiltin } from '../signatures.js'
-import { checkArguments, checkConversion, checkCount } from './arguments.js'
+import { checkArguments, checkConversion, checkCount, checkProgram, checkResultFunction } from './arguments.js'
 import type { Uses } from './context.js'
+import { checkDefinition } from './definitions.js'
 
 export function checkCall(uses: Uses, call: ExprOf<'Call'>, parent: Node | null): void {
   const name = call.callee.text
@@ -26,11 +27,18 @@ export function checkCall(uses: Uses, call: ExprOf<'Call'>, parent: Node | null)
   if (decl === undefined) {
     const { importedNames, root } = uses.world
     if (importedNames === null || importedNames.has(name) || root.struct(name) !== undefined) return
+    if ((name === 'Ok' || name === 'Err') && call.args.length > 1) {
+      checkCount(uses, name, { required: 0, most: 1 }, call.args, call.callee.span)
+      return
+    }
     const signature = findBuiltin(name)
     if (signature === null) return
     const isEmptyLine = call.args.length === 0 && PRINTS.has(name)
     if (!isEmptyLine) checkArguments(uses, name, signature, call.args, call.callee.span)
     checkConversion(uses, name, call)
+    checkResultFunction(uses, name, call)
+    checkProgram(uses, name, call)
+    checkDefinition(uses, name, call)
     if (isNamed(signature.returns, 'nil') && isUsed(uses, call, parent)) uses.world.report('T089', call.callee.span, { name })
     checkOptionTypes(call, uses.types, uses.world)
     return

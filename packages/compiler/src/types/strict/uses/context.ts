@@ -1,9 +1,20 @@
 // What the checks of uses share: types of expressions, what they can be at run time, suggestions, and whether a value fits a declared type.
 
-import { type Expr, type ImplDecl, type Param, type TypeExpr, findMemberHabit, listMemberHabits } from '@bridle/parser'
+import {
+  type Expr,
+  type ExprOf,
+  type ImplDecl,
+  type Param,
+  type Program,
+  type Stmt,
+  type TypeExpr,
+  findMemberHabit,
+  listMemberHabits,
+} from '@bridle/parser'
 import { resolveHead } from '../../aliases.js'
 import { fits } from '../../relate.js'
 import { type Known, type Type, isNamed, readType } from '../../type.js'
+import { nodesWithin } from '../../walk.js'
 import { widen } from '../describe.js'
 import type { Types } from '../infer.js'
 import { type Kinds, isDisjoint, listKinds } from '../kinds.js'
@@ -18,6 +29,7 @@ export class Uses {
   /** Methods that the file declares, by the name of their type. */
   readonly impls = new Map<string, Map<string, ImplDecl['methods'][number]>>()
   readonly ownTools: OwnTools
+  private knownKeys: ReadonlySet<string> | null = null
   private readonly kindsOfTypes = new Map<Type, Kinds | null>()
   private readonly readTypes = new Map<TypeExpr, Type>()
 
@@ -32,6 +44,12 @@ export class Uses {
     let table = this.impls.get(decl.name.text)
     if (table === undefined) this.impls.set(decl.name.text, (table = new Map()))
     for (const method of decl.methods) table.set(method.name.text, method)
+  }
+
+  /** Keys that dicts of the file are written with, or assigned. */
+  get keys(): ReadonlySet<string> {
+    this.knownKeys ??= listKeys(this.world.program)
+    return this.knownKeys
   }
 
   kinds(type: Known): Kinds | null {
@@ -55,7 +73,10 @@ export class Uses {
 
   /** What other languages call so comes before what is spelt alike. */
   suggestMember(name: string, known: ReadonlySet<string>): string | null {
-    const meant = findMemberHabit(name)?.words.find((word) => known.has(word)) ?? this.suggest(name, known)
+    const habit = findMemberHabit(name)
+    // What a value of this kind has nothing for is not what is spelt alike: `splice` is no `slice`.
+    if (habit !== null) return habit.words.find((word) => known.has(word)) ?? null
+    const meant = this.suggest(name, known)
     if (meant !== null) return meant
     // `lenght` is a slip of what another language says.
     const foreign = this.suggest(name, listMemberHabits())
@@ -111,4 +132,18 @@ export class Uses {
     if (decl?.stmt?.kind === 'FnDecl') return decl.stmt.params
     return decl?.kind === 'let' && decl.value?.kind === 'Closure' ? decl.value.params : null
   }
+}
+
+function listKeys(program: Program): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const node of nodesWithin(program, () => true)) {
+    if (node.kind === 'Dict') {
+      for (const entry of (node as ExprOf<'Dict'>).entries) if (entry.kind === 'named') keys.add(entry.key.text)
+    } else if (node.kind === 'Assign') {
+      const { target } = node as Extract<Stmt, { kind: 'Assign' }>
+      if (target.kind === 'Member') keys.add(target.property.text)
+      if (target.kind === 'Index' && target.index.kind === 'String') keys.add(target.index.value)
+    }
+  }
+  return keys
 }

@@ -50,7 +50,15 @@ export function checkField(uses: Uses, expr: ExprOf<'Member'>, type: Type, paren
     const struct = root.struct(type.name)
     if (struct !== undefined) {
       if (struct.fields.some(({ name }) => name === property.text)) return
-      const methods = [...(uses.impls.get(type.name)?.keys() ?? [])]
+      const own = uses.impls.get(type.name)
+      const method = own?.get(property.text)
+      if (method !== undefined) {
+        const call = `${property.text}(${method.params.length > 1 ? '…' : ''})`
+        const fix = method.params.length > 1 ? undefined : replaceWord(property.span, call)
+        uses.world.report('T081', property.span, { type: type.name, property: property.text, suggestion: call }, fix)
+        return
+      }
+      const methods = [...(own?.keys() ?? [])]
       report(type.name, [...struct.fields.map(({ name }) => name), ...methods], true)
       return
     }

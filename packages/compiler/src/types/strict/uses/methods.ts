@@ -1,12 +1,12 @@
 // Calls of methods: of values of the language, of structs and enums, of dicts whose keys are known; variants of enums.
 
-import type { Argument, ExprOf, Span } from '@bridle/parser'
+import { type Argument, type ExprOf, type Span, findMemberHabit } from '@bridle/parser'
 import type { Fix } from '../../context.js'
 import { show } from '../../show.js'
 import { type Field, isNamed, type Type } from '../../type.js'
 import { countParams, describe } from '../describe.js'
-import { FIELD_READERS, FUNCTIONS_OF, HOLDING, TO_LIST } from '../facts.js'
-import { findMethod, listMethods } from '../signatures.js'
+import { DICT_HABITS, FIELD_READERS, FUNCTIONS_OF, HOLDING, TO_LIST } from '../facts.js'
+import { findMethod, listMethods, METHOD_NAMES } from '../signatures.js'
 import { replaceWord } from '../world.js'
 import { checkArguments, checkCallback, checkCount } from './arguments.js'
 import type { Uses } from './context.js'
@@ -124,6 +124,10 @@ export function checkOwnMethod(uses: Uses, expr: ExprOf<'MethodCall'>, type: Typ
     return
   }
   if (type.kind !== 'named' && type.kind !== 'applied') return
+  if (isNamed(type, 'dict')) {
+    checkDictMethod(uses, expr)
+    return
+  }
   const { root } = uses.world
   const struct = root.struct(type.name)
   if (struct === undefined && root.enumNamed(type.name) === undefined) return
@@ -151,6 +155,19 @@ export function checkOwnMethod(uses: Uses, expr: ExprOf<'MethodCall'>, type: Typ
     { type: type.name, method: method.text, suggestion },
     replaceWord(method.span, suggestion),
   )
+}
+
+/** A method that dicts have elsewhere, of a dict that is written in this file, in which no key has that name. */
+function checkDictMethod(uses: Uses, { object, method }: ExprOf<'MethodCall'>): void {
+  const decl = object.kind === 'Identifier' ? uses.types.target(object) : undefined
+  if ((decl?.kind !== 'var' && decl?.kind !== 'let') || decl.value?.kind !== 'Dict') return
+  const { text, span } = method
+  if (findMethod('dict', text) !== null || uses.keys.has(text)) return
+  const isHabit = findMemberHabit(text) !== null || METHOD_NAMES.has(text) || DICT_HABITS.has(text)
+  if (!isHabit) return
+  // What is spelt alike is something else: `set` is no `get`.
+  const suggestion = findMemberHabit(text)?.words.find((word) => findMethod('dict', word) !== null) ?? null
+  uses.world.report('T080', span, { type: 'dict', method: text, suggestion }, replaceWord(span, suggestion))
 }
 
 /** `E.V(…)`; true where that is what is written. */

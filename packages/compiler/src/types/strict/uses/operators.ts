@@ -6,7 +6,7 @@ import { operatorProblem } from '../../operators.js'
 import { show } from '../../show.js'
 import { type Known, type Type, isNamed } from '../../type.js'
 import { describe, group, plain, present } from '../describe.js'
-import { ARITHMETIC, FUNCTIONS, HOLDS_NOTHING, NOTHING_TO_ITERATE, NO_ARITHMETIC, NO_PIPE } from '../facts.js'
+import { ARITHMETIC, FUNCTIONS, HOLDS_NOTHING, NOTHING_TO_ITERATE, NO_ARITHMETIC, NO_PIPE, OPERANDS } from '../facts.js'
 import { isDisjoint, isWithin } from '../kinds.js'
 import { asksType, checkTypeName } from './arms.js'
 import type { Uses } from './context.js'
@@ -98,7 +98,10 @@ export function mayBeNil(uses: Uses, expr: Expr, type: Known): boolean {
 export function checkOperands(uses: Uses, operator: BinaryOperator, leftType: Known, rightType: Known, span: Span): void {
   const plainLeft = plain(leftType)
   const plainRight = plain(rightType)
-  if (plainLeft === null || plainRight === null) return
+  if (plainLeft === null || plainRight === null) {
+    checkKinds(uses, operator, leftType, rightType, span)
+    return
+  }
   const problem = operatorProblem(operator, plainLeft, plainRight)
   const left = describe(plainLeft)
   const right = describe(plainRight)
@@ -108,6 +111,29 @@ export function checkOperands(uses: Uses, operator: BinaryOperator, leftType: Kn
   else if (problem === 'not-comparable' && !(left === 'pair' && right === 'pair'))
     uses.world.report('T004', span, { operator, left, right })
   else if (problem === 'mixed-comparison') uses.world.report('T005', span, { operator, left, right })
+}
+
+/** Operands that are one of several kinds, none of which works. */
+function checkKinds(uses: Uses, operator: BinaryOperator, left: Known, right: Known, span: Span): void {
+  const one = uses.kinds(left)
+  const other = uses.kinds(right)
+  if (!ARITHMETIC.has(operator) || left === null || right === null || one === null || other === null) return
+  if (!isWithin(one, OPERANDS) || !isWithin(other, OPERANDS)) return
+  // What is said of a function is said of the operand.
+  if (isWithin(one, FUNCTIONS) || isWithin(other, FUNCTIONS)) return
+  for (const l of one) for (const r of other) if (isOperable(operator, l, r)) return
+  const names = { left: describe(left), right: describe(right) }
+  if (operator === '+') uses.world.report('T001', span, names)
+  else if (operator === '*') uses.world.report('T003', span, names)
+  else uses.world.report('T002', span, { operator, ...names })
+}
+
+function isOperable(operator: BinaryOperator, left: string, right: string): boolean {
+  const isNumber = (kind: string): boolean => kind === 'int' || kind === 'float'
+  if (isNumber(left) && isNumber(right)) return true
+  const isRecord = (kind: string): boolean => kind === 'dict' || kind === 'struct'
+  if (operator === '+') return (left === right && (left === 'string' || left === 'list')) || (isRecord(left) && isRecord(right))
+  return operator === '*' && ((left === 'string' && right === 'int') || (left === 'int' && right === 'string'))
 }
 
 export function checkOperand(uses: Uses, operand: Expr, type: Known): void {
@@ -133,4 +159,21 @@ export function checkFor(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }>): void
   if (type !== null && isWithin(uses.kinds(type), NOTHING_TO_ITERATE)) {
     uses.world.report('T087', stmt.iterable.span, { type: describe(type) })
   }
+}
+
+/** Attempts are counted, and a deadline is a time. Of anything else a run makes none, and 30 seconds. */
+export function checkRetry(uses: Uses, { count }: ExprOf<'Retry'>): void {
+  const type = uses.types.infer(count)
+  const kinds = uses.kinds(type)
+  if (type === null || kinds === null || kinds.has('int') || kinds.has('float')) return
+  uses.world.report('T093', count.span, { what: `\`retry\` takes a number of attempts, got ${describe(type)}` })
+}
+
+export function checkDeadline(uses: Uses, { duration }: ExprOf<'Deadline'>): void {
+  const type = uses.types.infer(duration)
+  const kinds = uses.kinds(type)
+  if (type === null || kinds === null || kinds.has('int') || kinds.has('float') || kinds.has('duration')) return
+  uses.world.report('T093', duration.span, {
+    what: `\`deadline\` takes a duration such as \`5s\`, or milliseconds, got ${describe(type)}`,
+  })
 }
