@@ -1,6 +1,6 @@
 // Mistakes that scripts are written with: each script of conformance/mistakes must give its finding, and the repaired one beside it
 // none. The first line of a wrong script is `// expect: SEVERITY at line N, CODE[, repaired]`; `repaired` says that `check --fix`
-// leaves the text of the right one. Of the scripts that must give nothing, and of repairs, `npm test` takes every eighth.
+// leaves the text of the right one. `programs` has longer right ones. Of the scripts that must give nothing, and of repairs, `npm test` takes every eighth.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -26,7 +26,7 @@ export function checkParsed(parsed: Parsed): readonly Finding[] {
   const config = loadConfig(parsed.target.path)
   return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
     config,
-    strictTypes: true,
+    strictTypes: 'unnamed',
     preflight: config.check.preflight_severity,
     bundleRoot: null,
     hostCapabilities: null,

@@ -22,6 +22,7 @@ import { checkGrantedKeys } from './types/tools/grants.js'
 import type { Imports } from './types/module-interface.js'
 import { listInterfaces, runtimeParamCheck } from './types/runtime-check.js'
 import { lowerTypeToJsonSchema, type SchemaAliases, schemaAliases, lowerType } from './types/schema-of-type.js'
+import type { StrictTypes } from './types/strict.js'
 import type { ResolvedImport } from './emit/module.js'
 import type { LoadedImport, LoadedModule, Resolve } from './modules.js'
 import type { Signatures } from './signatures.js'
@@ -36,7 +37,7 @@ export interface CompileOptions {
   readonly types?: BuiltinSignatures
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
-  readonly strict?: boolean
+  readonly strict?: StrictTypes
   /** `language` (the default) reports what stops a run; `full` also what is surely or nearly surely a mistake. */
   readonly strictness?: Strictness
   /** Whether calls of builtins that Bridle lacks are errors. */

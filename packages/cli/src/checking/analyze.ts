@@ -1,7 +1,7 @@
 // Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
 // analysis serves `check`, `lint` and editors; it holds what the files of one command share.
 
-import { checkInvariants, findMistakes, type LintOptions, lintProgram } from '@bridle/compiler'
+import { checkInvariants, findMistakes, type LintOptions, lintProgram, type StrictTypes } from '@bridle/compiler'
 import { type Diagnostic, findBrokenInterpolations, parse, type Program, SourceFile } from '@bridle/parser'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
@@ -131,7 +131,7 @@ export interface CheckSettings {
   readonly isLenient?: boolean
   /** With the rules of lint about style, which otherwise are left to `bridle lint`: an editor shows both. */
   readonly style?: boolean
-  readonly strictTypes: boolean
+  readonly strictTypes: StrictTypes
   readonly preflight: PreflightSeverity
   readonly bundleRoot: string | null
   readonly hostCapabilities: string | null
@@ -149,7 +149,7 @@ export function lintSettings({ check, lint }: Config): LintSettings {
 }
 
 /** Syntax, types and what else keeps it from being compiled. */
-export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: boolean): readonly Finding[] {
+export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: StrictTypes): readonly Finding[] {
   const diagnostics = runtime.diagnose(target.text, {
     file: target.key,
     strict,

@@ -61,7 +61,7 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags, manife
     const config = configOf(parsed.target.path)
     return analysis.check(runtimes.getRuntime(config), parsed, {
       config,
-      strictTypes: flags.strict ?? flags.strictTypes ?? config.check.strict_types,
+      strictTypes: flags.strictTypes === true || config.check.strict_types || (flags.strict === true && 'unnamed'),
       preflight: flags.preflight ?? config.check.preflight_severity,
       bundleRoot: findBundleRoot(flags, config),
       hostCapabilities: findCapabilitiesFile(flags, config),

@@ -19,6 +19,7 @@ import { TOLERATED_NAMES } from './missing-builtins.js'
 import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
 import { type ImportedInterface, listImported, type Imports, isTypeDeclaration } from './module-interface.js'
 import { Scope, TooMuchWork } from './scope.js'
+import type { StrictTypes } from './strict.js'
 import { checkStrictly } from './strict/strict.js'
 import { FileTools } from './tools/file-tools.js'
 import { addToolImport, callsTool } from './tools/names.js'
@@ -37,7 +38,7 @@ export interface CheckOptions {
   /** Names that the host puts into the outermost scope. */
   readonly extraGlobals?: readonly string[]
   /** Strict types mode. */
-  readonly strict?: boolean
+  readonly strict?: StrictTypes
   /** `language` (the default) reports what the language does; `full` also what is surely or nearly surely a mistake (strict/). */
   readonly strictness?: Strictness
   /** Constants of the language that can be named without a declaration; for the full strictness. */
@@ -190,7 +191,8 @@ function makeContext(program: Program, options: CheckOptions, root: Scope, diagn
     ),
     otherNames,
     deprecated: deprecations(program),
-    strict: options.strict ?? false,
+    strict: (options.strict ?? false) !== false,
+    trustsResults: options.strict === 'unnamed',
     toleratedNames: options.refuseMissing === true ? NONE : TOLERATED_NAMES,
     reportsOptions: options.strictness === 'full',
     suggestions: new SuggestionBudget(),

@@ -31,6 +31,8 @@ export interface CheckContext {
   readonly reportsOptions: boolean
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
+  /** Strict types leave alone the fields that a builtin names in the type of its result. */
+  readonly trustsResults: boolean
   /** Of the file. */
   readonly suggestions: SuggestionBudget
   readonly observe: ((span: Span, type: string) => void) | null

@@ -7,6 +7,7 @@ import type { CheckContext } from './context.js'
 import type { ParamInfo } from './declarations.js'
 import { schemaType } from './schema.js'
 import type { Scope } from './scope.js'
+import { findBuiltin } from './strict/signatures.js'
 import type { Type } from './type.js'
 
 /** The boundary call that makes a bound value unvalidated; null when it is validated or nothing of the kind. */
@@ -53,14 +54,27 @@ function takesSchema({ type }: ParamInfo): boolean {
   return type?.kind === 'shape' && type.fields.some(({ name }) => name === 'output_schema')
 }
 
+/**
+ * Which uses of values from outside are reported: all before a check of their shape, or those of what the builtin itself does not name, as
+ * it does the `status` of a response.
+ */
+export type StrictTypes = boolean | 'unnamed'
+
+function isNamed(expr: ExprOf<'Member'> | ExprOf<'Index'>, source: string): boolean {
+  const result = findBuiltin(source)?.returns ?? null
+  return expr.kind === 'Member' && result?.kind === 'shape' && result.fields.some(({ name }) => name === expr.property.text)
+}
+
 export function checkAccess(expr: ExprOf<'Member'> | ExprOf<'Index'>, scope: Scope, context: CheckContext): void {
   const { object } = expr
   const property = expr.kind === 'Member'
   if (object.kind === 'Identifier') {
     const source = scope.variable(object.name)?.source ?? null
     const access = property ? 'Accessing property' : 'Subscript access'
-    if (source !== null) context.report('T060', expr.span, { access, name: object.name, source })
+    if (source !== null && !(context.trustsResults && isNamed(expr, source)))
+      context.report('T060', expr.span, { access, name: object.name, source })
   } else if (object.kind === 'Call' && FROM_OUTSIDE.has(object.callee.text) && !hasOutputSchema(object, scope)) {
+    if (context.trustsResults && isNamed(expr, object.callee.text)) return
     context.report('T061', expr.span, { access: property ? 'property' : 'subscript', source: object.callee.text })
   }
 }

@@ -3,7 +3,7 @@
 import type { Approve } from '../tools/policy/approval-options.js'
 import type { EventLogPlace } from '../library/logging/log-place.js'
 import type { StandIns } from '../library/logging/stand-ins.js'
-import type { CompileLimits, Strictness } from '@bridle/compiler'
+import type { CompileLimits, Strictness, StrictTypes } from '@bridle/compiler'
 import type { Extension, Program } from '@bridle/parser'
 import type { Machine, BuiltinFamily, BuiltinLists, Limits, CopyRecord, TierOptions, Value } from '@bridle/vm'
 import type { LinkMode } from './link-check.js'
@@ -202,7 +202,7 @@ export type ReplayResult =
 export interface CompileSettings {
   /** Name in messages and base of relative imports; a path for hosts with files. */
   readonly file?: string
-  readonly strict?: boolean
+  readonly strict?: StrictTypes
   /** Whether calls of builtins of the language that Bridle does not have are errors; a run that never makes them needs none. */
   readonly refuseMissing?: boolean
   /** That of the runtime when absent. */
