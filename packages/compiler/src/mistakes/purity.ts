@@ -14,6 +14,9 @@ const OF_OBJECTS: ReadonlySet<string> = new Set([
   'reduce', 'split', 'values', 'entries', 'keys', 'all', 'any', 'empty', 'union', 'len', 'skip', 'contains', 'replace', 'chunk',
 ]) // prettier-ignore
 
+/** They give another registry, and leave the one that they are given as it is. */
+const REGISTRIES: ReadonlySet<string> = new Set(['tool_define', 'tool_remove', 'tool_select', 'skill_define', 'skill_remove'])
+
 export class Purity {
   private readonly names: FileNames
   private readonly kind: (expr: Expr) => ValueKind
@@ -78,7 +81,12 @@ export class Purity {
 
   /** Whether `name` is a builtin here that does nothing but give a value. */
   isPureBuiltin(name: string): boolean {
-    return PURE_BUILTINS.has(name) && !CHECKING.has(name) && !this.names.declared.has(name) && this.names.knowsImports
+    return (
+      (PURE_BUILTINS.has(name) || REGISTRIES.has(name)) &&
+      !CHECKING.has(name) &&
+      !this.names.declared.has(name) &&
+      this.names.knowsImports
+    )
   }
 
   private isPureMethod(object: Expr, name: string): boolean {

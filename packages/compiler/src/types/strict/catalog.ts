@@ -276,6 +276,18 @@ export const STRICT_CATALOG = {
     hint: () => 'write `exec("git", "status")`, or `shell("git status")` for a command line',
     doc: '`exec` starts one program without a shell. Its first argument is the name of the program, the further ones are its arguments.',
   }),
+  T103: entry<{ type: string; field: string | null }>({
+    severity: 'warning',
+    title: 'condition that is always true',
+    message: (a) => `${a.type} is always true`,
+    hint: (a) =>
+      a.type === 'Result'
+        ? 'ask `is_ok(…)`'
+        : a.field === null
+          ? 'compare it with something'
+          : `ask one of its fields, such as \`.${a.field}\``,
+    doc: 'A condition is a result or a record, which counts as true whatever it holds. What is meant is one of its fields, or `is_ok(…)`.',
+  }),
   T096: entry<{ length: number }>({
     severity: 'error',
     title: 'position behind the end',

@@ -10,7 +10,16 @@ import { checkAssign, checkDefaults, checkLet } from './uses/bindings.js'
 import { checkCall, checkPlainValue } from './uses/calls.js'
 import { checkIndex, checkMember } from './uses/members.js'
 import { checkMethod } from './uses/methods.js'
-import { checkBinary, checkDeadline, checkFor, checkPipe, checkRetry, checkUnary } from './uses/operators.js'
+import {
+  checkBinary,
+  checkCondition,
+  checkDeadline,
+  checkFor,
+  checkPipe,
+  checkPropagate,
+  checkRetry,
+  checkUnary,
+} from './uses/operators.js'
 import { Uses } from './uses/context.js'
 
 /** Looks at every expression of the file. */
@@ -91,6 +100,15 @@ class Visitor {
         return
       case 'Unary':
         checkUnary(this.uses, node)
+        return
+      case 'Propagate':
+        checkPropagate(this.uses, node)
+        return
+      case 'If':
+      case 'While':
+      case 'Ternary':
+      case 'Guard':
+        checkCondition(this.uses, node.condition)
         return
       case 'Retry':
         checkRetry(this.uses, node)

@@ -5,9 +5,11 @@ import type { Known } from '../../type.js'
 import { describe, group } from '../describe.js'
 import { LITERALS, TYPE_HABITS, TYPE_NAMES } from '../facts.js'
 import type { Types } from '../infer.js'
-import { isDisjoint } from '../kinds.js'
+import { isDisjoint, isWithin } from '../kinds.js'
 import { replaceWord } from '../world.js'
 import type { Uses } from './context.js'
+
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'float'])
 
 export function checkArms(uses: Uses, { subject, arms, span }: ExprOf<'Match'>): void {
   const type = uses.types.infer(subject)
@@ -15,6 +17,8 @@ export function checkArms(uses: Uses, { subject, arms, span }: ExprOf<'Match'>):
   const kinds = uses.kinds(type)
   const isTypeName = asksType(subject, uses.types)
   for (const pattern of arms.flatMap(({ patterns }) => patterns)) {
+    if (pattern.kind === 'Range' && type !== null && isWithin(kinds, NUMBERS))
+      uses.world.report('T051', pattern.span, { matched: describe(type), literal: 'range' })
     if (!LITERALS.has(pattern.kind)) continue
     if (isTypeName && pattern.kind === 'String') checkTypeName(uses, pattern)
     const given = uses.types.infer(pattern)

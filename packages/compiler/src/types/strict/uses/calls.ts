@@ -127,6 +127,10 @@ export function checkPrinted(uses: Uses, call: ExprOf<'Call'>): void {
 
 /** The name of a builtin where its result is wanted. */
 export function checkPlainValue(uses: Uses, value: Expr): void {
+  if (isNamed(uses.types.infer(value), 'task_handle')) {
+    uses.world.report('T093', value.span, { what: 'a task is not its result: write `await(…)`' })
+    return
+  }
   if (value.kind !== 'Identifier') return
   if (uses.types.target(value) !== undefined || !uses.types.isBuiltin(value.name)) return
   uses.world.report('T093', value.span, { what: `\`${value.name}\` is a function and not its result: call it` })

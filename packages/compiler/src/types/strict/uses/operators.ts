@@ -6,8 +6,18 @@ import { operatorProblem } from '../../operators.js'
 import { show } from '../../show.js'
 import { type Known, type Type, isNamed } from '../../type.js'
 import { describe, group, plain, present } from '../describe.js'
-import { ARITHMETIC, FUNCTIONS, HOLDS_NOTHING, NOTHING_TO_ITERATE, NO_ARITHMETIC, NO_PIPE, OPERANDS } from '../facts.js'
+import {
+  ARITHMETIC,
+  FUNCTIONS,
+  HOLDS_NOTHING,
+  NOTHING_TO_ITERATE,
+  NO_ARITHMETIC,
+  NO_PIPE,
+  NO_RESULT,
+  OPERANDS,
+} from '../facts.js'
 import { isDisjoint, isWithin } from '../kinds.js'
+import { isExactShape } from '../signatures.js'
 import { asksType, checkTypeName } from './arms.js'
 import type { Uses } from './context.js'
 
@@ -49,6 +59,13 @@ export function checkEqual(uses: Uses, expr: ExprOf<'Binary'>, left: Known, righ
   const other = uses.kinds(right)
   if (left === null || right === null || one === null || other === null) return
   if (operator !== '==' && operator !== '!=') return
+  // What `try` gives is never nil.
+  const isResultAndNil =
+    (isNamed(left, 'Result') && expr.right.kind === 'Nil') || (isNamed(right, 'Result') && expr.left.kind === 'Nil')
+  if (isResultAndNil) {
+    uses.world.report('T086', expr.span, { left: describe(left), right: describe(right), operator })
+    return
+  }
   if (one.has('nil') || other.has('nil')) return
   if (!isDisjoint(group(one), group(other)) && !areOtherDeclarations(uses, left, right)) return
   uses.world.report('T086', expr.span, { left: describe(left), right: describe(right), operator })
@@ -176,4 +193,25 @@ export function checkDeadline(uses: Uses, { duration }: ExprOf<'Deadline'>): voi
   uses.world.report('T093', duration.span, {
     what: `\`deadline\` takes a duration such as \`5s\`, or milliseconds, got ${describe(type)}`,
   })
+}
+
+/** `read_file(path)?`: what is no result is its own value, and an error is thrown past it. */
+export function checkPropagate(uses: Uses, { operand, span }: ExprOf<'Propagate'>): void {
+  const type = uses.types.infer(operand)
+  if (type === null || !isWithin(uses.kinds(type), NO_RESULT)) return
+  uses.world.report('T093', span, { what: `\`?\` takes the value out of a Result, and this is ${describe(type)}` })
+}
+
+/** A result or a record in the place of one of its fields. */
+export function checkCondition(uses: Uses, condition: Expr): void {
+  const type = uses.types.infer(condition)
+  if (isNamed(type, 'Result')) {
+    uses.world.report('T103', condition.span, { type: 'Result', field: null })
+    return
+  }
+  // An empty dict is false.
+  if (type?.kind !== 'shape' || condition.kind === 'Dict' || !isExactShape(type)) return
+  if (type.fields.every(({ optional }) => optional)) return
+  const field = type.fields.find((each) => isNamed(each.type, 'bool'))?.name ?? null
+  uses.world.report('T103', condition.span, { type: 'this dict', field })
 }
