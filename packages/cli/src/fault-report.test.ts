@@ -70,3 +70,15 @@ test('a failed tool says why, and what a lock file has to do with it', () => {
   const thrown = new Fault('thrown', '{code: x, name: other}', HarnDict.of({ name: 'other', code: 'x' }))
   expect(renderFault(thrown, sources)).toBe('error: Thrown: {code: x, name: other}\n')
 })
+
+test('a question that nobody can answer says what to do, and not what scripts have of it', () => {
+  const value = HarnDict.of({
+    name: 'HumanUnavailableError',
+    category: 'tool_rejected',
+    message: 'nobody is here',
+    request_id: 'q1',
+  })
+  expect(renderFault(new Fault('thrown', 'a long dict', value), sources)).toBe(
+    'error: Error [tool_rejected]: nobody is here\n  = code: tool_rejected, explained by `bridle explain tool_rejected`\n',
+  )
+})

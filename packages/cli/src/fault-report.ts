@@ -39,7 +39,7 @@ function describeFault(fault: Fault): { readonly text: string; readonly notes: r
   const code = findFaultCode(fault)
   // Of `thrown` and `runtime_error` nothing is known but the message.
   const notes = code in UNCODED ? [] : [`code: ${code}, explained by \`bridle explain ${code}\``]
-  const error = readToolError(fault)
+  const error = readToolError(fault) ?? readUnanswered(fault)
   if (error === null) return { text: fault.text, notes }
   return { text: `Error [${code}]: ${display(error.get('message') ?? null)}`, notes: [...describePins(error), ...notes] }
 }
@@ -55,6 +55,11 @@ export function makeFaultError(fault: Fault, sources: SourceLookup): JsonError {
 }
 
 const UNCODED = { thrown: true, runtime_error: true }
+
+/** What a question that nobody can answer is: its message says what to do, and the rest of the dict is for scripts. */
+function readUnanswered({ kind, value }: Fault): HarnDict | null {
+  return kind === 'thrown' && value instanceof HarnDict && value.get('name') === 'HumanUnavailableError' ? value : null
+}
 
 function readToolError({ kind, value }: Fault): HarnDict | null {
   return kind === 'thrown' && value instanceof HarnDict && value.get('name') === 'ToolError' ? value : null
