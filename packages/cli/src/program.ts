@@ -22,7 +22,8 @@ import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
 import type { ListFlags, MigrateFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
-import type { ServeOrchestratorFlags } from './orchestrator/serve.js'
+import type { A2aFlags } from './orchestrator/a2a-serve.js'
+import { addMcpServe, addOrchestratorCommands } from './orchestrator/command-line.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
 import { MODES } from './conformance/mode-names.js'
@@ -279,47 +280,6 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     })
 }
 
-function addOrchestratorCommands(program: Command, done: (code: number) => void): void {
-  const orchestrator = program
-    .command('orchestrator')
-    .description('triggers of a manifest: take deliveries and dispatch them, and look at what became of them')
-  const add = (signature: string, description: string): Command =>
-    addAuthorityFlags(orchestrator.command(signature).description(description), { traces: false })
-      .addOption(new Option('--config <path>', 'the manifest, or its folder; harn.toml by default'))
-      .addOption(new Option('--manifest <path>', 'the same').hideHelp())
-      .option('--state-dir <dir>', 'where the log and the runs are; .harn/orchestrator by default')
-  const count = (name: string): ((text: string) => number) => makeWholeNumberParser(name, 1)
-  add('serve', 'take deliveries over HTTP, fire schedules, dispatch them')
-    .option('--bind <address>', 'host and port; 127.0.0.1:8080 by default, port 0 is any')
-    .addOption(new Option('--listen <address>', 'the same').hideHelp())
-    .option('--cert <file>', 'certificate for HTTPS')
-    .option('--key <file>', 'and its key')
-    .option('--shutdown-timeout <time>', 'how long a graceful stop may take; 30s by default')
-    .addOption(new Option('--drain-max-items <n>', 'so many of each topic when it stops').argParser(count('items')))
-    .option('--drain-deadline <time>', 'and so long for each')
-    .addOption(new Option('--pump-max-outstanding <n>', 'dispatches at once').argParser(count('dispatches')))
-    .option('--watch', 'read the manifest again when it changes')
-    .addOption(
-      new Option('--resume <policy>', 'what becomes of dispatches that a crash cut off before they began').choices([
-        'auto',
-        'manual',
-      ]),
-    )
-    .addOption(new Option('--log-format <name>', 'how').choices(['text', 'pretty', 'json']).default('text'))
-    .addOption(new Option('--role <role>', 'whom it serves').choices(['single-tenant', 'multi-tenant']).default('single-tenant'))
-    .action(async (options: ServeOrchestratorFlags & { manifest?: string; listen?: string }) => {
-      const { serveOrchestratorCommand } = await import('./orchestrator/serve.js')
-      const { manifest, listen, ...flags } = options
-      done(
-        await serveOrchestratorCommand({
-          ...flags,
-          ...(manifest === undefined ? {} : { config: manifest }),
-          ...(listen === undefined ? {} : { bind: listen }),
-        }),
-      )
-    })
-}
-
 interface Words {
   readonly own: readonly string[]
   readonly script: readonly string[]
@@ -542,6 +502,18 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .action(async (file: string | undefined, options: AcpFlags) => {
       const { serveAcpCommand } = await import('./commands/serve-acp.js')
       done(await serveAcpCommand(file, options))
+    })
+
+  sizeFlags(
+    addAuthorityFlags(
+      serve.command('a2a <file>').description('serve a script as an agent of the A2A protocol: its `pub fn`s, or its pipelines'),
+    ),
+  )
+    .addOption(new Option('--port <n>', 'port').argParser(makeWholeNumberParser('port', 0)).default(8080))
+    .option('--host <address>', 'address to listen on', '0.0.0.0')
+    .action(async (file: string, options: A2aFlags) => {
+      const { serveA2aCommand } = await import('./orchestrator/a2a-serve.js')
+      done(await serveA2aCommand(file, options))
     })
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
@@ -799,7 +771,9 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await evalCommand(path, options))
     })
 
-  addOrchestratorCommands(program, done)
+  const parts = { withAuthority: (command: Command) => addAuthorityFlags(command, { traces: false }), done }
+  addOrchestratorCommands(program, parts)
+  addMcpServe(mcp, parts)
 
   const trace = program.command('trace').description('traces that `bridle run --trace` has written')
   const onTrace = (signature: string, description: string): Command =>
@@ -855,9 +829,16 @@ export function describeProgram(): Command {
   return buildProgram({ own: [], script: [] }, undefined, () => {})
 }
 
+/** `serve FILE` without what it is served as means an agent, as in the reference. */
+function nameServed(words: readonly string[]): readonly string[] {
+  const [first, second] = words
+  const isNamed = second === undefined || ['mcp', 'acp', 'a2a', 'help', '-h', '--help', '--version'].includes(second)
+  return first === 'serve' && !isNamed ? [first, 'a2a', ...words.slice(1)] : words
+}
+
 /** Gives the exit code. Throws UsageError and CommandError. */
 export async function runProgram(words: readonly string[], build?: string): Promise<number> {
-  const { own, script } = splitArguments(words)
+  const { own, script } = splitArguments(nameServed(words))
   let code = 0
   const program = buildProgram({ own, script }, build, (result) => {
     code = result

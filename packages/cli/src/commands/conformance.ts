@@ -1,7 +1,7 @@
 // `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged,
 // 130 when it was interrupted.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
@@ -26,6 +26,8 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
   const state = mkdtempSync(join(tmpdir(), 'bridle-conformance-'))
   const { HARN_WORKER_STATE_DIR: before } = process.env
   process.env['HARN_WORKER_STATE_DIR'] = before ?? state
+  const { HARN_CONFORMANCE_HARN_BIN: namedBinary } = process.env
+  process.env['HARN_CONFORMANCE_HARN_BIN'] = namedBinary ?? writeShim(state)
   try {
     const report = await runSuite({
       paths,
@@ -51,8 +53,17 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
   } finally {
     rmSync(state, { recursive: true, force: true })
     if (before === undefined) delete process.env['HARN_WORKER_STATE_DIR']
+    if (namedBinary === undefined) delete process.env['HARN_CONFORMANCE_HARN_BIN']
     process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
   }
+}
+
+/** Scripts that start the command of the language look for it under this name. */
+function writeShim(folder: string): string {
+  const path = join(folder, 'harn')
+  const words = [process.execPath, ...process.execArgv, process.argv[1] ?? ''].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  writeFileSync(path, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 })
+  return path
 }
 
 function readFilter(text: string | undefined): Filter {

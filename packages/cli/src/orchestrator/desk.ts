@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isToolError } from '@bridle/stdlib-tools'
-import type { DurableStore, Module, ProviderSource, Runtime } from '@bridle/stdlib-tools'
+import type { DurableStore, Module, ProviderSource, Runtime, ScriptError } from '@bridle/stdlib-tools'
 import { eventLogProvider, openEventLog } from '@bridle/stdlib-tools/node'
 import type { EventLog, NewRecord } from '@bridle/stdlib-tools/node'
 import { makeAuthority, withLock } from '../authority.js'
@@ -12,7 +12,7 @@ import { CommandError } from '../errors.js'
 import { makeCommandRuntime } from '../host.js'
 import { complain } from '../printable.js'
 import { FlowGates } from './gates.js'
-import { loadProject } from './project.js'
+import { loadProject, makeEmptyProject } from './project.js'
 import type { Project } from './project.js'
 
 export interface DeskFlags extends AuthorityFlags {
@@ -78,8 +78,12 @@ export class Desk {
 
   /** `waitsForPeople`: runs wait for answers from outside. Throws CommandError. */
   static async open(flags: DeskFlags): Promise<Desk> {
-    const loaded = await loadProgram(flags)
-    const stateDir = resolve(flags.stateDir ?? process.env['HARN_ORCHESTRATOR_STATE_DIR'] ?? '.harn/orchestrator')
+    return Desk.openWith(flags, await loadProgram(flags))
+  }
+
+  private static async openWith(flags: DeskFlags, loaded: LoadedProgram): Promise<Desk> {
+    const named = flags.stateDir ?? process.env['HARN_ORCHESTRATOR_STATE_DIR'] ?? process.env['HARN_STATE_DIR']
+    const stateDir = resolve(named ?? '.harn/orchestrator')
     mkdirSync(stateDir, { recursive: true })
     process.env['HARN_STATE_DIR'] = stateDir
     try {
@@ -103,10 +107,21 @@ export class Desk {
     }
   }
 
+  /** Only the log: there is no manifest. Throws CommandError. */
+  static async openLog(flags: DeskFlags): Promise<Desk> {
+    return Desk.openWith(flags, await compileProject(flags, makeEmptyProject()))
+  }
+
+  /** As a command beside the server: versions that are known are not noted again. */
+  async installLocally(): Promise<void> {
+    await this.install(true)
+  }
+
   /** Gives the triggers of the manifest their versions, and notes what changed. */
-  async install(): Promise<ReloadSummary> {
+  async install(isQuiet = false): Promise<ReloadSummary> {
     const { triggers, summary } = (await this.ask({
       action: 'install',
+      is_quiet: isQuiet,
       triggers: this.project.triggers,
       bindings: this.bindings,
     })) as { readonly triggers: readonly Binding[]; readonly summary: ReloadSummary }
@@ -145,7 +160,7 @@ export class Desk {
     if (result.status === 'done') return result.value
     throw new CommandError(
       result.status === 'failed'
-        ? result.error.message
+        ? readFault(result.error)
         : result.status === 'limit'
           ? result.message
           : `the run ended by ${result.status}`,
@@ -165,6 +180,12 @@ export class Desk {
     this.log.close()
     await this.store.close()
   }
+}
+
+/** Without the kind and the place, which are those of the program and not of the project. */
+function readFault({ fault, value }: ScriptError): string {
+  if (fault.kind !== 'thrown') return fault.message.replace(/ \(line \d+\)$/, '')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 export function makeRecord(
@@ -189,7 +210,10 @@ interface LoadedProgram {
 }
 
 async function loadProgram(flags: DeskFlags): Promise<LoadedProgram> {
-  const project = await loadProject(flags.config ?? process.env['HARN_ORCHESTRATOR_MANIFEST'] ?? 'harn.toml')
+  return compileProject(flags, await loadProject(flags.config ?? process.env['HARN_ORCHESTRATOR_MANIFEST'] ?? 'harn.toml'))
+}
+
+async function compileProject(flags: DeskFlags, project: Project): Promise<LoadedProgram> {
   const { file, text, std } = project.program
   const runtime = makeCommandRuntime({
     script: file,

@@ -250,10 +250,12 @@ export class Listener {
       Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
     )
     const verified = await this.verify(binding, request, body)
+    const isConnector = this.desk.project.connectors.has(binding.provider)
     const normalized = (await this.desk.ask({
-      action: 'normalize',
+      action: isConnector ? 'normalize_connector' : 'normalize',
       bindings: [],
       delivery: {
+        ...(isConnector ? describeForConnector(binding, request, body) : {}),
         provider: binding.provider,
         binding_id: binding.id,
         match_events: binding.events,
@@ -274,7 +276,7 @@ export class Listener {
       })
     const { response } = normalized
     const accepted = this.accept(binding, normalized.events, acceptedAt)
-    if (response !== null)
+    if (response !== null && (normalized.events.length === 0 || isConnector))
       return { status: response.status, body: response.json ?? response.text ?? '', headers: response.headers ?? {} }
     return accepted
   }
@@ -347,7 +349,8 @@ export class Listener {
       webhook: table.signature_scheme ?? 'standard',
     }
     const variant = variants[provider]
-    if (variant === undefined) return { isSigned: false, claims: null }
+    // A connector in Harn judges its deliveries itself.
+    if (variant === undefined || this.desk.project.connectors.has(provider)) return { isSigned: false, claims: null }
     if (provider === 'webhook' && !['standard', 'stripe', 'github', 'slack'].includes(variant))
       throw new Refusal(
         422,
@@ -394,6 +397,28 @@ interface Normalized {
     readonly headers?: { readonly [name: string]: string }
   } | null
   readonly handshake?: unknown
+}
+
+function describeForConnector(binding: Binding, request: IncomingMessage, body: Uint8Array): object {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://listener')
+  const text = Buffer.from(body).toString('utf8')
+  return {
+    trigger_kind: binding.kind,
+    binding_version: binding.version,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    body_text: text,
+    is_json: isJson(text),
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const NOT_ALLOWED: Answer = { status: 405, body: 'method not allowed' }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ManifestError, readManifest } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
+import { SourceFile, parse } from '@bridle/parser'
 import { findReference, readTriggers } from '../checking/trigger-manifest.js'
 import type { ManifestTrigger, OrchestratorTable } from '../checking/trigger-manifest.js'
 import { CommandError, readReason } from '../errors.js'
@@ -49,14 +50,64 @@ export async function loadProject(given: string): Promise<Project> {
     connectors,
     settings: orchestrator,
     warnings,
-    program: writeProgram(manifest, folder, triggers),
+    program: writeProgram(manifest, folder, triggers, connectors),
   }
+}
+
+/** Of commands that only look at a log. */
+export function makeEmptyProject(): Project {
+  const folder = process.cwd()
+  const path = join(folder, 'harn.toml')
+  const manifest = readManifest(path, '')
+  return {
+    manifest,
+    path,
+    folder,
+    packageName: null,
+    triggers: [],
+    connectors: new Map(),
+    settings: {
+      allowed_origins: [],
+      max_body_bytes: 0,
+      budget: { daily_cost_usd: null, hourly_cost_usd: null },
+      drain: { max_items: 0, deadline_seconds: 0 },
+      pumps: { max_outstanding: 1 },
+    },
+    warnings: [],
+    program: writeProgram(manifest, folder, [], new Map()),
+  }
+}
+
+/** Functions that a connector may have. */
+const EXPORTS = [
+  'provider_id',
+  'kinds',
+  'payload_schema',
+  'normalize_inbound',
+  'init',
+  'activate',
+  'poll_tick',
+  'call',
+  'shutdown',
+]
+
+const ARGUMENTS: { readonly [name: string]: string } = {
+  normalize_inbound: 'raw',
+  init: 'ctx',
+  activate: 'bindings',
+  poll_tick: 'ctx',
+  call: 'method, args',
 }
 
 /**
  * Functions are imported by name where the names differ, and through a module of their own where two modules have functions of one name.
  */
-function writeProgram(manifest: Manifest, folder: string, triggers: readonly ManifestTrigger[]): Project['program'] {
+function writeProgram(
+  manifest: Manifest,
+  folder: string,
+  triggers: readonly ManifestTrigger[],
+  connectors: Project['connectors'],
+): Project['program'] {
   const imports = new Map<string, string>()
   const std: { [name: string]: string } = {}
   const lines: string[] = []
@@ -84,6 +135,17 @@ function writeProgram(manifest: Manifest, folder: string, triggers: readonly Man
     for (const [rule, { key }] of Object.entries(flow))
       if (typeof key === 'string') members.push(`[${quote(`${id}|${rule}`)}]: { event -> ${key} }`)
   }
+  let number = 0
+  for (const [provider, path] of connectors) {
+    const names = listExports(path)
+    for (const name of EXPORTS.filter((each) => names.has(each))) {
+      const alias = `connector_${number++}_${name}`
+      const args = ARGUMENTS[name] ?? ''
+      std[alias] = `import { ${name} } from ${JSON.stringify(path)}\npub fn ${alias}(${args}) { return ${name}(${args}) }\n`
+      lines.push(`import { ${alias} } from "std/${alias}"`)
+      members.push(`[${quote(`connector|${provider}|${name}`)}]: ${alias}`)
+    }
+  }
   const text = [
     ...lines,
     'import { runtime_pipeline_input } from "std/runtime"',
@@ -91,6 +153,19 @@ function writeProgram(manifest: Manifest, folder: string, triggers: readonly Man
     '',
   ].join('\n')
   return { file: join(folder, '.orchestrator.harn'), text, std }
+}
+
+/** Throws CommandError. */
+function listExports(path: string): ReadonlySet<string> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new CommandError(`connector module ${path} cannot be read: ${readReason(cause)}`)
+  }
+  const { program } = parse(new SourceFile(path, text))
+  if (program === null) throw new CommandError(`connector module ${path} does not parse; \`bridle check\` of it says why`)
+  return new Set(program.items.flatMap((item) => (item.kind === 'FnDecl' && item.isPublic ? [item.name.text] : [])))
 }
 
 /** A string of Harn without interpolation. */

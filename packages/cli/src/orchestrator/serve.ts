@@ -1,8 +1,10 @@
 // `bridle orchestrator serve`: the process that takes deliveries, fires schedules, and dispatches them.
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { appendFileSync, mkdirSync, watch } from 'node:fs'
 import { CommandError } from '../errors.js'
 import { complain } from '../printable.js'
+import { Connectors } from './connectors.js'
 import { CronClock } from './cron.js'
 import { Desk, joinState } from './desk.js'
 import type { DeskFlags, ReloadSummary } from './desk.js'
@@ -10,6 +12,7 @@ import { parseDuration } from './durations.js'
 import { Inbox } from './inbox.js'
 import { Listener, readCredentials } from './listener.js'
 import type { Answer } from './listener.js'
+import { McpHttp } from './mcp-serve.js'
 import { renderMetrics } from './metrics.js'
 import { Dispatcher, LIFECYCLE, OUTBOX, listStranded, nameDispatch } from './pumps.js'
 import type { DrainReport, Pump } from './pumps.js'
@@ -29,6 +32,7 @@ export interface ServeOrchestratorFlags extends DeskFlags {
   readonly role?: string
   readonly resume?: string
   readonly mcp?: boolean
+  readonly mcpPath?: string
 }
 
 const RELOAD_QUIET_MS = 200
@@ -87,6 +91,8 @@ class OrchestratorProcess {
   private readonly dispatcher: Dispatcher
   private readonly listener: Listener
   private readonly cron: CronClock
+  private readonly connectors: Connectors
+  private readonly mcp: McpHttp
   private readonly startedAt = new Date().toISOString()
   private readonly limits: {
     readonly shutdownMs: number
@@ -110,6 +116,7 @@ class OrchestratorProcess {
       outstanding: flags.pumpMaxOutstanding ?? pumps.max_outstanding,
     }
     this.inbox = new Inbox(desk.log)
+    this.mcp = new McpHttp(desk)
     this.dispatcher = new Dispatcher(desk, { maxOutstanding: this.limits.outstanding })
     this.cron = new CronClock(desk, this.inbox, () => this.dispatcher.cron.kick())
     this.listener = new Listener(desk, this.inbox, {
@@ -117,7 +124,9 @@ class OrchestratorProcess {
       metrics: () => renderMetrics({ listener: this.listener, dispatcher: this.dispatcher, inbox: this.inbox, desk }),
       reload: (source) => this.answerReload(source),
       onAccepted: () => this.dispatcher.kick(),
+      extra: (request, response, path) => this.answerFurther(request, response, path),
     })
+    this.connectors = new Connectors(desk, this.inbox, () => this.dispatcher.inbox.kick())
   }
 
   async start(): Promise<void> {
@@ -145,10 +154,12 @@ class OrchestratorProcess {
     this.say(`registered connectors (${connectors.length}): ${connectors.length === 0 ? 'none' : connectors.join(', ')}`)
     this.say('activated connectors: none')
     await this.settleInterrupted(last?.status === 'stopped')
+    await this.connectors.start()
     this.dispatcher.start()
     const tls = flags.cert === undefined || flags.key === undefined ? null : { cert: flags.cert, key: flags.key }
     this.address = await this.listener.listen(flags.bind ?? process.env['HARN_ORCHESTRATOR_LISTEN'] ?? '127.0.0.1:8080', tls)
     this.cron.start()
+    this.connectors.poll()
     const counts = activations.map(({ provider, binding_count: count }) => `${provider}(${count})`)
     this.say(`activated connectors: ${counts.length === 0 ? 'none' : counts.join(', ')}`)
     this.isReady = true
@@ -188,6 +199,7 @@ class OrchestratorProcess {
     desk.append(LIFECYCLE, 'draining', { ...this.describe('draining'), ...this.describeLimits() })
     await this.listener.close()
     this.cron.stop()
+    await this.connectors.stop()
     const { pending, cron, inbox } = this.dispatcher
     const reports: DrainReport[] = []
     for (const pump of [pending, cron, inbox] satisfies Pump[])
@@ -217,6 +229,7 @@ class OrchestratorProcess {
         const summary = await this.desk.reload()
         this.listener.reload()
         this.cron.restart()
+        await this.connectors.restart()
         this.desk.append(MANIFEST_TOPIC, 'reload_succeeded', { source, summary })
         this.keepSnapshot('running')
         const { added, modified, removed } = summary
@@ -246,6 +259,14 @@ class OrchestratorProcess {
     return summary instanceof Error
       ? { status: 500, body: { status: 'error', source, error: summary.message } }
       : { status: 200, body: { status: 'ok', source, summary } }
+  }
+
+  /** MCP, where it was asked for. */
+  private async answerFurther(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+    if (this.flags.mcp !== true || path !== (this.flags.mcpPath ?? '/mcp')) return false
+    this.listener.authorize(request, new Uint8Array())
+    await this.mcp.answer(request, response)
+    return true
   }
 
   private get resumes(): 'auto' | 'manual' {
