@@ -115,10 +115,11 @@ export async function workerCommand(options: WorkerFlags): Promise<number> {
   try {
     if (isRestate(place)) await serveRestate(place, options, watching, { stopped, started })
     else await withStore(place, (store) => work(store, options, watching, { stopped, started }), { isNew: true })
+    // What is thrown is told as one document by whoever called.
+    if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: place, events })
     return 0
   } finally {
     stop.end()
-    if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: place, events })
   }
 }
 
