@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SchedulerPolicy } from './scheduler.js'
-import type { JobState } from './worker-queues.js'
+import type { JobState } from './jobs.js'
 
 function makeJob(
   id: number,

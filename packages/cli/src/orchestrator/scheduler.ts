@@ -1,7 +1,7 @@
 // Which job of a worker queue is next: the oldest of the highest priority, or fair shares between tenants or triggers.
 
 import { UsageError } from '../errors.js'
-import type { JobState } from './worker-queues.js'
+import type { JobState } from './jobs.js'
 
 /** A normal job that waited so long is as urgent as a high one. */
 const PROMOTED_MS = 15 * 60_000

@@ -4,18 +4,9 @@
 import { randomUUID } from 'node:crypto'
 import type { EventLog, LogRecord } from '@bridle/stdlib-tools/node'
 import { makeRecord } from './desk.js'
+import type { Claim, Job, JobState } from './jobs.js'
 import { readSchedulerPolicy } from './scheduler.js'
 import type { SchedulerPolicy } from './scheduler.js'
-
-export interface Job {
-  readonly queue: string
-  readonly trigger_id: string
-  readonly binding_key: string
-  readonly binding_version: number
-  readonly event: { readonly id: string; readonly tenant_id?: string | null; readonly [name: string]: unknown }
-  readonly replay_of_event_id: string | null
-  readonly priority: string
-}
 
 export interface QueueSummary {
   readonly queue: string
@@ -25,22 +16,6 @@ export interface QueueSummary {
   readonly purged: number
   readonly responses: number
   readonly oldest_unclaimed_age_ms: number | null
-}
-
-interface Claim {
-  readonly id: string
-  readonly consumer: string
-  expiresAt: number
-  isReleased: boolean
-}
-
-export interface JobState {
-  readonly id: number
-  readonly job: Job
-  readonly enqueuedAt: number
-  readonly claims: Claim[]
-  isAcked: boolean
-  isPurged: boolean
 }
 
 interface ClaimFacts {

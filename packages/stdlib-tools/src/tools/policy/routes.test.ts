@@ -138,6 +138,13 @@ workflow_execute("go", {entry: "a", nodes: {a: {kind: "stage", mode: "agent", mo
     script: `let t = trigger_register({id: "t", kind: "k", provider: "webhook", retry: {max: 1, backoff: "immediate"}, handler: { e -> host_call("shop.order", ARGS) }})
 trigger_fire(t, {kind: "k", provider: "webhook"})`,
   },
+  {
+    name: 'a handler of an orchestrator',
+    target: 'host',
+    through: ['trigger_orchestrate_native'],
+    script: `let binding = {id: "t", version: 1, state: "active", source: "manifest", kind: "webhook", provider: "webhook", events: ["k"], autonomy_tier: "act_auto", handler: "t", handler_kind: "local", when: nil, when_budget: {}, budget: {on_budget_exhausted: "false"}, retry: {max: 1, backoff: "immediate"}, flow_control: {}}
+trigger_orchestrate_native({action: "fire", id: "t", bindings: [binding]}, {t: { e -> host_call("shop.order", ARGS) }})`,
+  },
   { name: 'mcp_call', target: 'mcp', through: ['mcp_call'], script: 'mcp_call(mcp_ensure_active("shop"), "order", ARGS)' },
   { name: 'an entry of a server', target: 'mcp', through: ['__tool_call'], script: `tool_call(${BY_SERVER}, ARGS)` },
   {
