@@ -1,7 +1,7 @@
 // The machine: all state of one run and the rules by which it moves. Synchronous and deterministic: it touches the world through
 // the effects it returns, learns the time only with start and resume, and hands the thread back with a RunExit.
 //
-// What lives where: the dispatch loop is interpreter/loop.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
+// What lives where: the dispatch loop is interpreter/loop.ts; what is slow there interpreter/slow.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
 // calls interpreter/calls.ts; native frames and generators interpreter/activations.ts; how tasks wait and end
 // scheduler/transitions.ts. Builtins see the machine through interpreter/context.ts.
 

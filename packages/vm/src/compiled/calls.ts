@@ -1,4 +1,4 @@
-// The JavaScript text of calls: of functions, builtins and methods. KEEP WITH: loop.ts.
+// The JavaScript text of calls: of functions, builtins and methods. KEEP WITH: loop.ts and slow.ts.
 //
 // A method is taken to be called on what the base tier saw it called on last: a list, a dict or a text and its builtin method, or a struct.
 // What is something else leaves, and after that the text has all ways.

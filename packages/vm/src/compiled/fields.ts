@@ -1,4 +1,4 @@
-// The JavaScript text of operations on properties, and of those that make a container its holder's own. KEEP WITH: loop.ts.
+// The JavaScript text of operations on properties, and of those that make a container its holder's own. KEEP WITH: loop.ts and slow.ts.
 //
 // An instruction that met one shape so far is taken to meet no other: the shape and the slot stand in the text as constants, and what
 // has another shape leaves the code. An instruction that was wrong once (`Instr.missed`) has all that it met in its text instead, and the

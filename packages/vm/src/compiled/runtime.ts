@@ -176,7 +176,7 @@ function listItem(list: HarnList, at: number): Value {
   return index >= 0 ? (list.at(index) ?? null) : null
 }
 
-/** Assignment by index where the variable is about to be overwritten. KEEP WITH: SET_INDEX in loop.ts. */
+/** Assignment by index where the variable is about to be overwritten. KEEP WITH: SET_INDEX in slow.ts. */
 function putItem(m: Machine, list: HarnList, at: number, value: Value): Value | Fault {
   if (list.owned && at >= 0 && at < list.length) {
     list.put(at, value)
@@ -369,7 +369,7 @@ function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Re
   return def === null ? undefined : methodWith(m, def, [receiver, ...args])
 }
 
-/** A method of a receiver that a builtin may change; KEEP WITH: CALL_METHOD of loop.ts. */
+/** A method of a receiver that a builtin may change; KEEP WITH: CALL_METHOD of slow.ts. */
 function lentMethod(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Result | undefined {
   const def = findDirectMethod(m, site, receiver)
   if (def === null) return undefined
@@ -380,7 +380,7 @@ function lentMethod(m: Machine, site: Instr, receiver: Value, ...args: Value[]):
   return result
 }
 
-/** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of loop.ts. */
+/** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of slow.ts. */
 function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
   const target = copyIfSmall(list)
   // Another list has grown behind this one's end: to append is to copy it.

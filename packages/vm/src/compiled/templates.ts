@@ -1,4 +1,4 @@
-// The JavaScript text of each linked operation. KEEP WITH: loop.ts and rare.ts, which say what each means; fuel and heap are
+// The JavaScript text of each linked operation. KEEP WITH: loop.ts, slow.ts and rare.ts, which say what each means; fuel and heap are
 // charged at the same points and in the same order. Text comes from slot numbers, small ints and JSON only.
 //
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.

@@ -35,7 +35,7 @@ interface OperationRow {
    * raised there: at backward jumps, and at what takes as long as what it is given, such as comparing.
    */
   readonly faults?: false
-  /** Where it is carried out: in loop.ts by default, in rare.ts, or quickly in the one and else in the other. */
+  /** Where it is carried out: quickly in loop.ts and else in slow.ts by default, in rare.ts, or quickly in loop.ts and else in rare.ts. */
   readonly runs?: 'rare' | 'both'
   readonly kind?: OperationKind
   /** The opcode of this name pops so many operands and pushes the result; others have a case in decode.ts. */
@@ -343,7 +343,7 @@ export class Instr {
   c: number
   d: number
   k: unknown
-  /** 0, or the kind of receiver that `cache` is for: see CALL_METHOD in loop.ts. */
+  /** 0, or the kind of receiver that `cache` is for: see CALL_METHOD in slow.ts. */
   kind = 0
   cache: unknown = null
   seen: unknown = null

@@ -38,7 +38,7 @@ export function runRareOperation(m: Machine, task: Task, i: Instr, closure: Harn
   const co = task.current
   const { regs, base } = co
   const b = regs[base + i.b]!
-  const op = i.op as RareOp // loop.ts comes here with no other
+  const op = i.op as RareOp // slow.ts comes here with no other
   switch (op) {
     case LINKED.LOAD_DATA:
       return give(m, co, fromPlain(JSON.parse(i.k as string) as Plain))
