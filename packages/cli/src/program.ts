@@ -161,7 +161,8 @@ const RUN_STATES = ['ready', 'running', 'parked', 'ended', 'stuck']
 
 const SIGNAL_HELP = `
 TOKEN is what the run waits for, as \`bridle runs show\` lists it; the number behind # may be left out. A question of the script takes any
-JSON; an approval takes true or false. The first answer counts.
+JSON; an approval takes true or false. The first answer counts. A name that the run does not wait for is a signal of it, and waits for
+\`await_signal\` of std/durable; signals come in order.
 Exit code: 0 when the answer is kept; 1 when it was answered before, or the run has ended or is not known.
 `
 
@@ -225,7 +226,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     })
   const runs = program
     .command('runs')
-    .description('durable runs of a store: list, show, stats, cancel, retry, fork, migrate, export')
+    .description('durable runs of a store: list, show, query, events, stats, cancel, retry, fork, migrate, export')
   const onRuns = (signature: string, description: string): Command =>
     withStore(runs.command(signature).description(description)).addHelpText('after', RUNS_HELP)
   onRuns('list', 'name them, with what they wait for')
@@ -244,6 +245,19 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     const { showCommand } = await import('./durable/commands.js')
     done(await showCommand(run, options))
   })
+  onRuns('query <run> [name]', 'what one says of itself (publish of std/durable), without waking it').action(
+    async (run: string, name: string | undefined, options: StoreFlags) => {
+      const { queryCommand } = await import('./durable/commands.js')
+      done(await queryCommand(run, name, options))
+    },
+  )
+  onRuns('events <run>', 'events that one has emitted (emit_process_event of std/durable)')
+    .addOption(new Option('--after <n>', 'only those behind this number').argParser(makeWholeNumberParser('events', 0)))
+    .addOption(new Option('--limit <n>', 'so many; 1,000 by default').argParser(makeWholeNumberParser('events', 1)))
+    .action(async (run: string, options: StoreFlags) => {
+      const { eventsCommand } = await import('./durable/commands.js')
+      done(await eventsCommand(run, options))
+    })
   onRuns('stats', 'how many there are, of whom, and who works on them').action(async (options: StoreFlags) => {
     const { statsCommand } = await import('./durable/commands.js')
     done(await statsCommand(options))

@@ -189,6 +189,8 @@ export type {
   RunState as DurableRunState,
   Signal,
   StoreWorker,
+  LinkedChange,
+  RunEventRow,
   StoreSummary,
   TenantSummary,
   WorkerSummary,

@@ -41,7 +41,7 @@ export async function signalCommand(
     const row = await requireRun(store, runId)
     const found = findToken(row, token)
     const outcome = await store.signal(runId, found, line, Date.now())
-    const isAwaited = row.waitsFor.includes(found)
+    const isAwaited = row.waitsFor.some((each) => each === found || each.startsWith(`${found}#`))
     if (json === true) tellJson({ id: runId, token: found, outcome, awaited: isAwaited })
     else if (outcome === 'kept')
       tell(
@@ -347,6 +347,40 @@ export async function exportCommand(runId: string, flags: StoreFlags & { readonl
     const journal = flags.out === undefined ? { journal: lines.map((line) => JSON.parse(line) as unknown) } : { file: flags.out }
     tellJson({ id: runId, entries: lines.length, ...journal })
   } else if (flags.out === undefined) process.stdout.write(text)
+  return 0
+}
+
+/** What a run has published, of all names or of one; the run is not woken. */
+export async function queryCommand(runId: string, name: string | undefined, { store: file, json }: StoreFlags): Promise<number> {
+  const { published = {} } = await withStore(file, (store) => requireRun(store, runId))
+  if (name !== undefined && !Object.hasOwn(published, name))
+    throw new CommandError(`${runId} has not published ${JSON.stringify(name)}`, { code: 'not_found' })
+  const value = name === undefined ? published : published[name]
+  if (json === true) tellJson({ id: runId, ...(name === undefined ? { published } : { name, value }) })
+  else tell(`${JSON.stringify(value)}\n`)
+  return 0
+}
+
+const EVENT_LIMIT = 1000
+
+/** Events that a run has emitted, in order. */
+export async function eventsCommand(
+  runId: string,
+  { store: file, json, after = 0, limit = EVENT_LIMIT }: StoreFlags & { readonly after?: number; readonly limit?: number },
+): Promise<number> {
+  const rows = await withStore(file, async (store) => {
+    await requireRun(store, runId)
+    return (await store.events?.(runId, { after, most: limit })) ?? []
+  })
+  const events = rows.map(({ sequence, type, line, at }) => ({
+    sequence,
+    type,
+    payload: JSON.parse(line) as unknown,
+    at: new Date(at).toISOString(),
+  }))
+  if (json === true) tellJson({ id: runId, events, next: events.length < limit ? null : (events.at(-1)?.sequence ?? null) })
+  else if (events.length === 0) tell('no events\n')
+  else for (const { sequence, type, payload, at } of events) tell(`${sequence}  ${at}  ${type}  ${JSON.stringify(payload)}\n`)
   return 0
 }
 

@@ -69,6 +69,8 @@ export function describeRun(row: RunRow): { readonly [key: string]: unknown } {
     waits_for: row.waitsFor,
     needs_tools: row.tools,
     worker: row.worker,
+    parent: row.parent ?? null,
+    published: row.published ?? {},
     snapshot_bytes: row.sizeBytes,
     ...(ended === null ? {} : { value: ended.value, error: ended.error, exit_code: ended.exitCode, output: ended.output }),
   }
@@ -77,7 +79,11 @@ export function describeRun(row: RunRow): { readonly [key: string]: unknown } {
 /** The token that is meant: `approve` for `approve#12`, where only one such is waited for. */
 export function findToken({ waitsFor }: RunRow, given: string): string {
   if (waitsFor.includes(given)) return given
+  if (waitsFor.includes(`event:${given}`)) return `event:${given}`
+  // The store numbers signals.
+  if (waitsFor.some((token) => token.startsWith(`signal:${given}#`))) return `signal:${given}`
   const close = waitsFor.filter((token) => token.slice(0, token.lastIndexOf('#')) === given)
   if (close.length > 1) throw new CommandError(`several are waited for: ${close.join(', ')}; name one of them`)
-  return close[0] ?? given
+  // What nobody waits for yet is a signal that waits for `await_signal`.
+  return close[0] ?? (/[#:]/.test(given) ? given : `signal:${given}`)
 }

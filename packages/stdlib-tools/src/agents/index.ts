@@ -14,6 +14,7 @@ export { reviewFamily } from './models/review.js'
 export { hitlFamily } from './people/hitl.js'
 export { monitorsFamily } from './people/monitors.js'
 export { waitpointsFamily } from './people/waitpoints.js'
+export { durableFamily } from './workflows/durable.js'
 
 export { sessionsFamily } from './sessions/sessions.js'
 

@@ -16,7 +16,7 @@ import { MachineDriver, NotSuspendedError } from './machine-driver.js'
 import type { DriveEnd, DriveOptions, DriverState } from './machine-driver.js'
 import { makeFailure } from './performer.js'
 import { TraceHash } from './journal-trace.js'
-import { CALL_TOKEN } from '../tools/executors/completion-keys.js'
+import { isAnsweredOnce, isKeyToken } from '../tools/executors/completion-keys.js'
 import { LATE, scopeToken } from '../tools/executors/pending.js'
 import { describeCause, runtimeError } from '../tools/executors/provider.js'
 import type { TokenLimit } from '../tools/executors/provider.js'
@@ -71,7 +71,7 @@ export class Driver extends MachineDriver {
     }
     const { pendingResults } = this.options
     if (pendingResults === undefined) throw new Error('nobody can complete a tool of this run')
-    if (!token.startsWith(CALL_TOKEN)) return pendingResults.wait(token, signal)
+    if (!isKeyToken(token)) return pendingResults.wait(token, signal)
     const outcome = await this.awaitKey(token, limit?.dueAt ?? null)
     if (outcome !== LATE || limit === null) return outcome
     const { error, endsRun = false } = limit
@@ -96,7 +96,7 @@ export class Driver extends MachineDriver {
     try {
       const first = await Promise.race([answer, late])
       // Whoever is late is told so.
-      if (first === LATE) pendingResults.resolve(scopeToken(runId, token), LATE)
+      if (first === LATE && isAnsweredOnce(token)) pendingResults.resolve(scopeToken(runId, token), LATE)
       return first
     } finally {
       done.abort()

@@ -29,6 +29,8 @@ export type {
   RunState,
   Signal,
   StoreWorker,
+  LinkedChange,
+  RunEventRow,
   StoreCounter,
   StoreSummary,
   TenantSummary,

@@ -13,7 +13,7 @@ import type { PerformerParts } from './performer.js'
 import type { HashHex } from './journal-trace.js'
 import type { PendingResults } from '../tools/executors/pending.js'
 import { ToolError } from '../tools/host-tools/errors.js'
-import type { PerformEffect } from '../tools/executors/provider.js'
+import type { PerformEffect, RunLink } from '../tools/executors/provider.js'
 import type { RunAuthority } from './run-authority.js'
 
 export type DriveEnd =
@@ -75,6 +75,8 @@ export interface DriveOptions {
   readonly begun?: BegunCalls | undefined
   /** Signs what answers from outside must show. */
   readonly mint?: ((token: string) => string) | undefined
+  /** What the run may ask of the store that keeps it. */
+  readonly link?: RunLink | undefined
 }
 
 /** What only the driver knows of a run, for a snapshot. */
@@ -134,6 +136,7 @@ export abstract class MachineDriver implements RunDriver {
       awaitToken: (...asked) => this.awaitOutside(...asked),
       awaitEvent: (...asked) => this.awaitEvent(...asked),
       mint: (token) => options.mint?.(token) ?? refuseKeys(),
+      link: options.link,
       changed: () => this.changed(),
     })
     this.machine = options.machine((effect, id) => this.answer(effect, id))

@@ -21,6 +21,7 @@ import type {
   EffectCall,
   NestedGate,
   PerformEffect,
+  RunLink,
   TokenLimit,
 } from '../tools/executors/provider.js'
 import type { NestedOutcome } from '../library/effects/index.js'
@@ -46,6 +47,7 @@ export interface PerformerParts {
   /** What was logged is lost: the run cannot go on. */
   readonly fail: (cause: unknown) => void
   readonly exit: (code: number) => void
+  readonly link?: RunLink | undefined
   readonly onNested?: ((id: number, call: NestedCall) => boolean) | undefined
   readonly awaitToken: (id: number, token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
   /** As DurableGate.awaitEvent says. */
@@ -340,6 +342,10 @@ class Call implements EffectCall {
 
   get exit(): (code: number) => void {
     return this.parts.exit
+  }
+
+  get link(): RunLink | undefined {
+    return this.parts.link
   }
 
   get awaitToken(): NonNullable<EffectCall['awaitToken']> {

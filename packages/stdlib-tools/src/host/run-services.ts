@@ -14,6 +14,7 @@ import type { McpToolCaller, ToolProviderParts } from '../tools/executors/index.
 import { makeHostProvider } from './host-provider.js'
 import { withIdentityGuard } from './identity-guard.js'
 import { withManifestGuard } from './manifest-guard.js'
+import { durableProvider } from './durable/provider.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import { answered, categorizedError, thrownError } from '../tools/executors/provider.js'
 import type { PerformEffect, Provider } from '../tools/executors/provider.js'
@@ -98,6 +99,9 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
   }
   const clocks = clockProvider()
   const basics = [
+    durableProvider({
+      signal: (runId, name, value) => parts.pendingResults.signal(runId, name, { kind: 'result', value }),
+    }),
     typeof clocks === 'function' ? clocks(info) : clocks,
     randomProvider(parts.random),
     traceProvider(parts.trace),

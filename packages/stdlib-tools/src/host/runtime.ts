@@ -211,11 +211,15 @@ export class Runtime {
    * A run for a store of durable runs (durable/worker.ts): what it is begun with, and what it may do, is written down here, and a worker
    * begins it. Raises what `start` raises.
    */
-  prepareRun(module: Module, { now, ...options }: StartOptions & { readonly now: number }): PreparedRun {
+  /** `as`: with the powers of another run, instead of those that the host and the options give. */
+  prepareRun(
+    module: Module,
+    { now, as, ...options }: StartOptions & { readonly now: number; readonly as?: RunAuthority | undefined },
+  ): PreparedRun {
     const input = plainFromHost(checkedInput(module.schemas.input, options.input ?? null))
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
-    const authority = this.authorities.make(options)
+    const authority = as ?? this.authorities.make(options)
     const level = findRunLevel(authority.scopes)
     this.checkDeclared(module, options.bridge)
     if (level !== null && authority.isHeld) checkLevel(module.manifest, level, this.hostNames)
@@ -328,6 +332,11 @@ export class Runtime {
         ? { kind: 'result', value: plainFromHost(outcome.ok) }
         : { kind: 'failed', error: { code: outcome.code ?? 'execution_failed', message: outcome.error } }
     this.pendingResults.complete(token, delivered)
+  }
+
+  /** Sends a run of this process a signal: `await_signal(name)` of std/durable gets them in order. */
+  signal(runId: string, name: string, value: unknown = null): void {
+    this.pendingResults.signal(runId, name, { kind: 'result', value: plainFromHost(value) })
   }
 
   /** The host's own secrets for keys; null: it named none. */

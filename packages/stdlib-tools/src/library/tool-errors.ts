@@ -56,6 +56,12 @@ export const TOOL_ERROR_CODES = {
   invalid_await_event_wait_identity: { category: 'tool_error', mayRepeat: 'no' },
   pending_tool_missing_completion_key: { category: 'tool_error', mayRepeat: 'no' },
   tool_deferral_not_declared: { category: 'tool_error', mayRepeat: 'no' },
+  durable_effect_process_event_unavailable: { category: 'tool_error', mayRepeat: 'no' },
+  durable_effect_empty_process_event_type: { category: 'tool_error', mayRepeat: 'no' },
+  process_not_visible: { category: 'not_found', mayRepeat: 'no' },
+  process_already_terminal: { category: 'tool_error', mayRepeat: 'no' },
+  intent_invalid: { category: 'tool_error', mayRepeat: 'no' },
+  intent_limit: { category: 'budget_exceeded', mayRepeat: 'no' },
   store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
   journal_lease_lost: { category: 'generic', mayRepeat: 'no' },
 } as const satisfies Readonly<Record<string, CodeRow>>

@@ -4,9 +4,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type {
   Change,
+  LinkedChange,
   MigratedProgram,
   NewProgram,
   NewRun,
+  RunEventRow,
   RunQuery,
   RunRow,
   RunState,
@@ -18,11 +20,11 @@ import type {
   Taken,
   TakenRun,
 } from '../host/durable/store.js'
-import { describeResolution, isKeyToken } from '../tools/executors/completion-keys.js'
+import { RUN_TOKEN, SIGNAL_TOKEN, describeResolution, isKeyToken } from '../tools/executors/completion-keys.js'
 import { WorkerFenced } from '../host/durable/store.js'
 import { CANCEL_TOKEN } from '../host/durable/host.js'
 import type { ProgramSources } from '../host/modules.js'
-import { ENDED, PARKED, READY, RUNNING, SCHEMA, SCHEMA_VERSION, STATES, STUCK } from './sql-schema.js'
+import { ENDED, PARKED, READY, RUNNING, SCHEMA, SCHEMA_VERSION, STATES, STUCK, UPGRADES } from './sql-schema.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 
 export type SqlValue = string | number | null | Uint8Array
@@ -57,6 +59,14 @@ interface Row {
   readonly dictionary: number | null
   readonly status: string | null
   readonly result: string | null
+  readonly parent: number | null
+  readonly published: string | null
+}
+
+interface Parent {
+  readonly id: number
+  /** Whether the run ends with it. */
+  readonly ends: boolean
 }
 
 /** A run that a worker of this process has. */
@@ -89,6 +99,7 @@ export class SqlRuns {
 
   constructor(db: SqlConnection) {
     this.db = db
+    this.upgrade()
     for (const statement of SCHEMA.split(/;\n/)) if (statement.trim() !== '') db.exec(statement)
     const found = Number((this.get('SELECT value FROM bridle_meta WHERE name = ?', 'version') as { value: number }).value)
     if (found !== SCHEMA_VERSION)
@@ -96,6 +107,18 @@ export class SqlRuns {
         'store_unavailable',
         `the store has tables of version ${found}, this Bridle those of version ${SCHEMA_VERSION}`,
       )
+  }
+
+  private upgrade(): void {
+    if (this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'bridle_meta'").all().length === 0) return
+    const version = this.db.prepare("SELECT value FROM bridle_meta WHERE name = 'version'")
+    for (;;) {
+      const { value } = version.all()[0] as { readonly value: number }
+      const steps = UPGRADES[Number(value)]
+      if (steps === undefined) return
+      for (const each of steps) this.db.exec(each)
+      this.db.prepare("UPDATE bridle_meta SET value = value + 1 WHERE name = 'version'").run()
+    }
   }
 
   /** What was looked up in a transaction that was not kept may not be there. */
@@ -108,12 +131,12 @@ export class SqlRuns {
 
   // ----------------------------------------------------------------------------------------------------------- from outside
 
-  submit(run: NewRun, now: number): boolean {
+  submit(run: NewRun, now: number, parent: Parent | null = null): boolean {
     if (this.find(run.runId) !== null) return false
     const { runId, tenant, program, tools, head, startedAt, isArchived } = run
     this.run(
-      `INSERT INTO bridle_runs (run_id, tenant, program, tools, state, is_archived, started_at, updated_at, head)
-       VALUES (?, ?, ?, ?, ${READY}, ?, ?, ?, ?)`,
+      `INSERT INTO bridle_runs (run_id, tenant, program, tools, state, is_archived, started_at, updated_at, head, parent, ends_with_parent)
+       VALUES (?, ?, ?, ?, ${READY}, ?, ?, ?, ?, ?, ?)`,
       runId,
       this.numberName(tenant),
       this.numberProgram(program),
@@ -122,6 +145,8 @@ export class SqlRuns {
       startedAt,
       now,
       head.join('\n'),
+      parent?.id ?? null,
+      parent?.ends === true ? 1 : 0,
     )
     return true
   }
@@ -129,6 +154,45 @@ export class SqlRuns {
   signal(runId: string, token: string, line: string, now: number): 'kept' | 'known' | 'gone' {
     const row = this.find(runId)
     if (row === null || row.state === ENDED) return 'gone'
+    return this.tell(row, this.numberSignal(row.id, token), line, now)
+  }
+
+  /** A signal without a number is the next one of its name. */
+  private numberSignal(run: number, token: string): string {
+    if (!token.startsWith(SIGNAL_TOKEN) || /#\d+$/.test(token)) return token
+    const { count } = this.get(
+      'SELECT count(*) AS count FROM bridle_signals WHERE run = ? AND substr(token, 1, ?) = ?',
+      run,
+      token.length + 1,
+      `${token}#`,
+    ) as { readonly count: number }
+    return `${token}#${Number(count) + 1}`
+  }
+
+  /** Those that were not asked for yet are the first ones now. */
+  private renumberSignals(run: number, had: { readonly [name: string]: number }): void {
+    const left = this.all(
+      'SELECT seq, token FROM bridle_signals WHERE run = ? AND substr(token, 1, ?) = ? ORDER BY seq',
+      run,
+      SIGNAL_TOKEN.length,
+      SIGNAL_TOKEN,
+    ) as readonly { readonly seq: number; readonly token: string }[]
+    const counts = new Map<string, number>()
+    for (const { seq, token } of left) {
+      const at = token.lastIndexOf('#')
+      const name = token.slice(0, at)
+      const signal = name.slice(SIGNAL_TOKEN.length)
+      if (Number(token.slice(at + 1)) <= (Object.hasOwn(had, signal) ? had[signal]! : 0)) {
+        this.run('DELETE FROM bridle_signals WHERE seq = ?', seq)
+        continue
+      }
+      const number = (counts.get(name) ?? 0) + 1
+      counts.set(name, number)
+      this.run('UPDATE bridle_signals SET token = ? WHERE seq = ?', `${name}#${number}`, seq)
+    }
+  }
+
+  private tell(row: Row, token: string, line: string, now: number): 'kept' | 'known' {
     if (this.get('SELECT 1 FROM bridle_signals WHERE run = ? AND token = ?', row.id, token) !== null) return 'known'
     this.run('INSERT INTO bridle_signals (run, token, line, at) VALUES (?, ?, ?, ?)', row.id, token, line, now)
     if (row.state === PARKED && waitsFor(row).includes(token)) this.makeReady(row.id, now)
@@ -138,7 +202,10 @@ export class SqlRuns {
   cancel(runId: string, reason: string, now: number): boolean {
     const row = this.find(runId)
     if (row === null || row.state === ENDED) return false
-    if (row.state === RUNNING) {
+    // Of a parked run that undoes what it did: a worker ends it.
+    const isAsked =
+      row.state === RUNNING || ((row.state === PARKED || row.state === READY) && waitsFor(row).includes(CANCEL_TOKEN))
+    if (isAsked) {
       this.run(
         'INSERT INTO bridle_signals (run, token, line, at) VALUES (?, ?, ?, ?) ON CONFLICT (run, token) DO NOTHING',
         row.id,
@@ -146,6 +213,7 @@ export class SqlRuns {
         reason,
         now,
       )
+      if (row.state === PARKED) this.makeReady(row.id, now)
       return true
     }
     const ended = { runId, status: 'cancelled', value: null, error: reason, exitCode: null, output: '' }
@@ -214,7 +282,7 @@ export class SqlRuns {
       endedBefore,
     ) as readonly { readonly id: number }[]
     for (const { id } of rows) {
-      this.run('DELETE FROM bridle_archive WHERE run = ?', id)
+      for (const table of ['bridle_archive', 'bridle_events']) this.run(`DELETE FROM ${table} WHERE run = ?`, id)
       this.run('DELETE FROM bridle_runs WHERE id = ?', id)
     }
     return rows.length
@@ -366,14 +434,18 @@ export class SqlRuns {
       lines: entries.map(({ line }) => line),
       tokens: row.tokens ?? NO_TOKENS,
       signals: this.listSignals(row.id, row.run_id),
+      lastEvent: Number(
+        (this.get('SELECT coalesce(max(seq), 0) AS seq FROM bridle_events WHERE run = ?', row.id) as { readonly seq: number })
+          .seq,
+      ),
     }
   }
 
   private listSignals(run: number, runId: string): readonly Signal[] {
-    const rows = this.all('SELECT token, line FROM bridle_signals WHERE run = ? ORDER BY seq', run) as readonly Omit<
-      Signal,
-      'runId'
-    >[]
+    const rows = this.all(
+      "SELECT token, line FROM bridle_signals WHERE run = ? AND line <> '' ORDER BY seq",
+      run,
+    ) as readonly Omit<Signal, 'runId'>[]
     return rows.map(({ token, line }) => ({ runId, token, line }))
   }
 
@@ -444,7 +516,7 @@ export class SqlRuns {
         const [bytes, dictionary] = this.pack(run.program, change.snapshot)
         // An answer may have come meanwhile: the run is ready then.
         const tokens = new Set([CANCEL_TOKEN, ...readTokens(change.tokens)])
-        const isReady = this.listSignals(run.id, '').some(({ token }) => tokens.has(token))
+        const isReady = this.listSignals(run.id, '').some(({ token }) => tokens.has(token) && !change.used.includes(token))
         this.run(
           `UPDATE bridle_runs SET state = ?, owner = NULL, snapshot = ?, dictionary = ?, tokens = ?, wake_at = ?, updated_at = ?${run.isArchived ? '' : ', head = NULL'} WHERE id = ?`,
           isReady ? READY : PARKED,
@@ -461,6 +533,26 @@ export class SqlRuns {
       case 'end':
         this.end(run.id, run.isArchived, change.status, change.result, now)
         after.done.push(leave)
+        return
+      case 'again':
+        this.cut(run.id, false, change.used)
+        this.renumberSignals(run.id, change.signals)
+        for (const table of ['bridle_archive', 'bridle_entries']) this.run(`DELETE FROM ${table} WHERE run = ?`, run.id)
+        this.run(
+          `UPDATE bridle_runs SET state = ${READY}, owner = NULL, head = ?, snapshot = NULL, dictionary = NULL, tokens = NULL, wake_at = NULL,
+           updated_at = ? WHERE id = ?`,
+          change.head.join('\n'),
+          now,
+          run.id,
+        )
+        after.done.push(leave)
+        return
+      case 'start':
+      case 'signal':
+      case 'cancel':
+      case 'publish':
+      case 'emit':
+        this.link(run, change, now)
         return
       case 'stuck':
         this.run(
@@ -485,13 +577,61 @@ export class SqlRuns {
     }
   }
 
+  private link(run: OwnedRun, change: LinkedChange, now: number): void {
+    const own = this.get('SELECT * FROM bridle_runs WHERE id = ?', run.id) as Row
+    switch (change.do) {
+      case 'start': {
+        const made = { ...change.run, tenant: this.readName(own.tenant), isArchived: run.isArchived }
+        this.submit(made, now, { id: run.id, ends: change.onParentEnd === 'cancel' })
+        return
+      }
+      case 'signal': {
+        const to = this.find(change.to)
+        if (to !== null && to.state !== ENDED && to.tenant === own.tenant)
+          this.tell(to, this.numberSignal(to.id, change.token), change.line, now)
+        return
+      }
+      case 'cancel':
+        if (this.find(change.to)?.tenant === own.tenant) this.cancel(change.to, change.reason, now)
+        return
+      case 'publish': {
+        const published = { ...readPublished(own), [change.name]: JSON.parse(change.line) as unknown }
+        this.run('UPDATE bridle_runs SET published = ? WHERE id = ?', JSON.stringify(published), run.id)
+        return
+      }
+      case 'emit':
+        this.run(
+          'INSERT INTO bridle_events VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, seq) DO NOTHING',
+          run.id,
+          change.sequence,
+          change.type,
+          change.line,
+          now,
+        )
+    }
+  }
+
+  events(runId: string, { after, most }: { readonly after: number; readonly most: number }): readonly RunEventRow[] {
+    const row = this.find(runId)
+    if (row === null) return []
+    const found = this.all(
+      'SELECT seq, type, line, at FROM bridle_events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
+      row.id,
+      after,
+      most,
+    ) as readonly { readonly seq: number; readonly type: string; readonly line: string; readonly at: number }[]
+    return found.map(({ seq, ...event }) => ({ sequence: Number(seq), ...event }))
+  }
+
   /** The journal behind the last snapshot is in the next one; of an archived run it is kept beside it. */
   private cut(run: number, isArchived: boolean, used: readonly string[]): void {
     if (isArchived) this.archive(run)
     this.run('DELETE FROM bridle_entries WHERE run = ?', run)
     // A key is answered once in the life of its run.
     for (const token of used)
-      if (!isKeyToken(token)) this.run('DELETE FROM bridle_signals WHERE run = ? AND token = ?', run, token)
+      if (token.startsWith(SIGNAL_TOKEN)) this.run("UPDATE bridle_signals SET line = '' WHERE run = ? AND token = ?", run, token)
+      else if (!isKeyToken(token) && token !== CANCEL_TOKEN)
+        this.run('DELETE FROM bridle_signals WHERE run = ? AND token = ?', run, token)
   }
 
   private archive(run: number): void {
@@ -508,6 +648,15 @@ export class SqlRuns {
   }
 
   private end(run: number, isArchived: boolean, status: string, result: string, now: number): void {
+    const { run_id: runId, parent } = this.get('SELECT run_id, parent FROM bridle_runs WHERE id = ?', run) as {
+      readonly run_id: string
+      readonly parent: number | null
+    }
+    const above = parent === null ? null : (this.get('SELECT * FROM bridle_runs WHERE id = ?', parent) as Row | null)
+    if (above !== null && above.state !== ENDED) {
+      const { status: kind, value, error } = JSON.parse(result) as { readonly [name: string]: unknown }
+      this.tell(above, `${RUN_TOKEN}${runId}`, JSON.stringify({ ok: { status: kind, value, error } }), now)
+    }
     if (isArchived) this.archive(run)
     this.run('DELETE FROM bridle_entries WHERE run = ?', run)
     this.run('DELETE FROM bridle_signals WHERE run = ?', run)
@@ -518,6 +667,11 @@ export class SqlRuns {
       now,
       run,
     )
+    const children = this.all(
+      `SELECT run_id FROM bridle_runs WHERE parent = ? AND ends_with_parent = 1 AND state <> ${ENDED}`,
+      run,
+    ) as readonly { readonly run_id: string }[]
+    for (const { run_id: child } of children) this.cancel(child, `the run ${runId} has ended`, now)
   }
 
   private makeReady(run: number, now: number): void {
@@ -694,6 +848,12 @@ export class SqlRuns {
       status: row.status,
       result: row.result,
       sizeBytes: row.snapshot?.length ?? 0,
+      published: readPublished(row),
+      parent:
+        row.parent === null
+          ? null
+          : ((this.get('SELECT run_id FROM bridle_runs WHERE id = ?', row.parent) as { readonly run_id: string } | null)
+              ?.run_id ?? null),
     }
   }
 
@@ -792,6 +952,10 @@ export class SqlRuns {
 
 function waitsFor({ tokens }: Row): readonly string[] {
   return tokens === null ? [] : readTokens(tokens)
+}
+
+function readPublished({ published }: Row): { readonly [name: string]: unknown } {
+  return published === null ? {} : (JSON.parse(published) as { readonly [name: string]: unknown })
 }
 
 function readTokens(tokens: string): readonly string[] {

@@ -2,7 +2,7 @@
 // have a prefix, since the file may be the host's own.
 
 /** Of the tables; a store of another version is refused. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 export const STATES = ['ready', 'running', 'parked', 'ended', 'stuck'] as const
 export const READY = 0
@@ -10,6 +10,15 @@ export const RUNNING = 1
 export const PARKED = 2
 export const ENDED = 3
 export const STUCK = 4
+
+/** What makes tables of an older version those of the next one, by the older version. */
+export const UPGRADES: Readonly<Record<number, readonly string[]>> = {
+  1: [
+    'ALTER TABLE bridle_runs ADD COLUMN parent INTEGER',
+    'ALTER TABLE bridle_runs ADD COLUMN ends_with_parent INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE bridle_runs ADD COLUMN published TEXT',
+  ],
+}
 
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bridle_meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -29,8 +38,14 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bridle_runs (
     id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, tenant INTEGER NOT NULL, program INTEGER NOT NULL, tools INTEGER NOT NULL,
     state INTEGER NOT NULL, owner INTEGER, is_archived INTEGER NOT NULL, started_at REAL NOT NULL, updated_at REAL NOT NULL, wake_at REAL,
-    tokens TEXT, head TEXT, snapshot BLOB, dictionary INTEGER, status TEXT, result TEXT
+    tokens TEXT, head TEXT, snapshot BLOB, dictionary INTEGER, status TEXT, result TEXT,
+    -- Who has started it, whether it ends with that, and what it says of itself (JSON).
+    parent INTEGER, ends_with_parent INTEGER NOT NULL DEFAULT 0, published TEXT
   );
+  CREATE INDEX IF NOT EXISTS bridle_runs_children ON bridle_runs (parent) WHERE parent IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS bridle_events (
+    run INTEGER NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, line TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (run, seq)
+  ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS bridle_runs_ready ON bridle_runs (tenant, id) WHERE state = ${READY};
   CREATE INDEX IF NOT EXISTS bridle_runs_owned ON bridle_runs (owner) WHERE state = ${RUNNING};
   CREATE INDEX IF NOT EXISTS bridle_runs_timed ON bridle_runs (wake_at) WHERE state = ${PARKED} AND wake_at IS NOT NULL;

@@ -2,7 +2,7 @@
 // flush. Several processes may share the file.
 
 import { randomBytes } from 'node:crypto'
-import type { DurableStore, StoreWorker } from '../host/durable/store.js'
+import type { Change, DurableStore, StoreWorker } from '../host/durable/store.js'
 import { WorkerFenced } from '../host/durable/store.js'
 import { describeCause } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
@@ -136,6 +136,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     get: (runId) => look(() => runs.describeRun(runId)),
     read: (runId) => look(() => runs.read(runId)),
     list: (query) => look(() => runs.list(query)),
+    events: (runId, query) => look(() => runs.events(runId, query)),
     summarize: (now) => look(() => runs.summarize(now)),
     count: (counter) => step(() => runs.count(counter)),
     async join({ name, leaseMs, tools }, joinedAt): Promise<StoreWorker> {
@@ -155,6 +156,8 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
           })
         },
         commit(changes) {
+          // Others of this process may have something to do now.
+          if (changes.some((each) => TOUCHES_OTHERS.has(each.do))) revision++
           return step((after) => {
             runs.commit(worker, changes, owned, latest, after)
           })
@@ -188,6 +191,8 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     stats: () => ({ ...stats }),
   }
 }
+
+const TOUCHES_OTHERS: ReadonlySet<Change['do']> = new Set(['start', 'signal', 'cancel', 'again', 'end'])
 
 const MOST_NAME = 500
 

@@ -58,7 +58,18 @@ export { beginNested, endNested, judgeNested, leaveNested } from './dispatch/nes
 export { nestedCalls } from './dispatch/nested-state.js'
 export { toolStreamsFamily } from './dispatch/streams.js'
 
-export { CALL_TOKEN, checkKeyRing, describeResolution, isKeyToken, mintKey, readKey } from './executors/completion-keys.js'
+export {
+  EVENT_TOKEN,
+  RUN_TOKEN,
+  SIGNAL_TOKEN,
+  isAnsweredOnce,
+  readUnverified,
+  checkKeyRing,
+  describeResolution,
+  isKeyToken,
+  mintKey,
+  readKey,
+} from './executors/completion-keys.js'
 export type { KeyRing, KeyTarget, Resolution, Resolved } from './executors/completion-keys.js'
 export { makeDryRunResult } from './executors/dry-run.js'
 export { hasMarks, markInteger, markIntegers, unmarkIntegers, withDigits, withIntegers } from './executors/exact-json.js'
@@ -94,6 +105,7 @@ export type {
   DurableGate,
   EffectCall,
   NestedGate,
+  RunLink,
   PerformEffect,
   Provider,
   ProviderSource,

@@ -9,6 +9,7 @@ import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit } from '@bridle/vm'
 import { awaitNextTurn } from '../../library/time/host-clock.js'
 import type { ToolOutcome } from '../../tools/executors/outcome.js'
+import { isAnsweredOnce, isKeyToken } from '../../tools/executors/completion-keys.js'
 import { LATE } from '../../tools/executors/pending.js'
 import { describeCause, runtimeError } from '../../tools/executors/provider.js'
 import type { TokenLimit } from '../../tools/executors/provider.js'
@@ -23,6 +24,7 @@ import { makeFailure } from '../performer.js'
 import { CANCEL_TOKEN, RunParked, RunReleased } from './host.js'
 import type { AwaitedToken, CallMode, DurableHost, Settled } from './host.js'
 import { decodeAnswer } from './answers.js'
+import { readCancelWatch } from './provider.js'
 
 export interface DurablePolicy {
   /** How a call is made. */
@@ -86,6 +88,8 @@ export class DurableDriver<H> extends MachineDriver {
   /** Settled when something has changed that a wait must know; null where the host has no such handles. */
   private change: { readonly handle: H; readonly settle: () => void } | null = null
   private cancelHandle: H | null = null
+  /** The run is cancelled, and undoes what it did before it ends. */
+  private cancelReason: string | null = null
   private timer: { readonly at: number; readonly handle: H } | null = null
   private steps = 0
   protected isEnded = false
@@ -136,7 +140,8 @@ export class DurableDriver<H> extends MachineDriver {
     })
     const ignore = listenForAbort(signal, this.interrupt)
     try {
-      const end = await this.loop(interrupted)
+      const ended = await this.loop(interrupted)
+      const end: DriveEnd = this.cancelReason === null ? ended : { kind: 'cancelled', reason: this.cancelReason }
       this.performer.leaveNested()
       this.log({ type: 'end', kind: end.kind })
       return end
@@ -234,11 +239,13 @@ export class DurableDriver<H> extends MachineDriver {
   }
 
   private settled(id: number): void {
+    const call = this.pending.get(id)
+    for (const handle of [call?.handle, call?.late]) if (handle != null) this.host.drop?.(handle)
     this.pending.delete(id)
     this.begun.delete(id)
     this.tokens.delete(id)
     this.resolved.delete(id)
-    for (const wait of this.events) if (wait.id === id) this.events.delete(wait)
+    for (const wait of this.events) if (wait.id === id) this.leave(wait)
     this.performer.forget(id)
   }
 
@@ -328,16 +335,17 @@ export class DurableDriver<H> extends MachineDriver {
       if (here !== null) return { kind: 'answer', ...here }
       if (this.pending.size === 0 && wakeAt === null) return this.end({ kind: 'failed', fault: makeStuckFault() })
       if (wakeAt !== null && wakeAt <= this.host.now()) return { kind: 'time' }
+      // Before the run is parked: it may be cancelled already.
+      if (this.cancelReason === null) this.cancelHandle ??= this.host.promise(CANCEL_TOKEN, 0)
       if (await this.park(wakeAt)) throw new RunParked()
       this.checkGoesOn()
       if (wakeAt !== null && this.timer?.at !== wakeAt) this.timer = { at: wakeAt, handle: this.host.timer(wakeAt) }
       observer?.waiting?.([...this.pending.keys()], wakeAt)
-      this.cancelHandle ??= this.host.promise(CANCEL_TOKEN, 0)
       const sources: {
         readonly kind: 'cancel' | 'call' | 'late' | 'time' | 'event' | 'event_late' | 'change'
         readonly id: number
         readonly handle: H
-      }[] = [{ kind: 'cancel', id: 0, handle: this.cancelHandle }]
+      }[] = this.cancelReason === null ? [{ kind: 'cancel', id: 0, handle: this.cancelHandle! }] : []
       for (const [id, { handle, late }] of this.pending) {
         if (handle !== null) sources.push({ kind: 'call', id, handle })
         if (late !== null) sources.push({ kind: 'late', id, handle: late })
@@ -358,7 +366,11 @@ export class DurableDriver<H> extends MachineDriver {
         this.settleEvent(waits[source.id]!, source.kind === 'event_late' ? null : found.value)
         continue
       }
-      if (source.kind === 'cancel') return this.end(this.cancel(decodeReason(found.value)))
+      if (source.kind === 'cancel') {
+        const answer = this.tellCancel(decodeReason(found.value))
+        if (answer !== null) return answer
+        continue
+      }
       if (source.kind === 'time') {
         this.timer = null
         return { kind: 'time' }
@@ -368,7 +380,7 @@ export class DurableDriver<H> extends MachineDriver {
         const { code, message } = limit.error
         return this.end({ kind: 'failed', fault: makeRuntimeFault(`${code}: ${message}`) })
       }
-      if (source.kind === 'late') this.host.close?.(this.tokens.get(source.id)!.token)
+      if (source.kind === 'late') this.closeToken(this.tokens.get(source.id)!.token)
       const answer = await this.settle(source.id, source.kind === 'late' ? 'late' : found.value)
       if (answer !== null) return answer
     }
@@ -376,6 +388,17 @@ export class DurableDriver<H> extends MachineDriver {
 
   private get isFull(): boolean {
     return this.host.mostSteps !== undefined && this.steps >= this.host.mostSteps
+  }
+
+  /** A script that undoes what it did is told, and goes on; any other run ends. Null: it has been told before, and is at it. */
+  private tellCancel(reason: string): Next | null {
+    const watches = [...this.pending].map(([id, { effect }]) => [id, readCancelWatch(effect)] as const)
+    const [waiting] = watches.find(([, kind]) => kind === 'await') ?? []
+    if (waiting === undefined && watches.every(([, kind]) => kind !== 'hold')) return this.end(this.cancel(reason))
+    this.cancelReason = reason
+    if (waiting === undefined) return null
+    this.settled(waiting)
+    return { kind: 'answer', id: waiting, outcome: { ok: true, value: { value: reason } } }
   }
 
   private end(end: DriveEnd): Next {
@@ -392,10 +415,16 @@ export class DurableDriver<H> extends MachineDriver {
     const waiting = new Set(events.map(({ id }) => id))
     const isIdle = [...this.pending].every(
       ([id, { effect, handle }]) =>
-        this.tokens.has(id) || (handle === null && this.isFull) || (waiting.has(id) && this.mayLeave(id, effect)),
+        this.tokens.has(id) ||
+        readCancelWatch(effect) !== null ||
+        (handle === null && this.isFull) ||
+        (waiting.has(id) && this.mayLeave(id, effect)),
     )
     const snapshot = (): Uint8Array => this.policy.pack(this.readState())
     const awaited = events.map(({ token }) => ({ token, limit: null }))
+    // A run that watches for its cancellation is not ended by whoever cancels it.
+    if ([...this.pending.values()].some(({ effect }) => readCancelWatch(effect) !== null))
+      awaited.push({ token: CANCEL_TOKEN, limit: null })
     const { tokens, steps, isFull } = this
     return this.host.park({ tokens, events: awaited, wakeAt: earliest, steps, isIdle, isFull, snapshot })
   }
@@ -405,10 +434,21 @@ export class DurableDriver<H> extends MachineDriver {
     return this.performer.countOpenNotes(id) === 0 && this.policy.judge(effect) !== 'once'
   }
 
+  /** A signal that comes late is for whoever asks next. */
+  private closeToken(token: string): void {
+    if (isAnsweredOnce(token) || !isKeyToken(token)) this.host.close?.(token)
+  }
+
+  private leave(wait: EventWait<H>): void {
+    this.events.delete(wait)
+    this.host.drop?.(wait.handle)
+    if (wait.late !== null) this.host.drop?.(wait.late)
+  }
+
   /** Null: nobody answered in time. */
   private settleEvent(wait: EventWait<H>, value: Settled | string | null): void {
-    this.events.delete(wait)
-    if (value === null) this.host.close?.(wait.token)
+    this.leave(wait)
+    if (value === null) this.closeToken(wait.token)
     wait.settle(typeof value === 'string' ? decodeAnswer(value) : LATE)
   }
 

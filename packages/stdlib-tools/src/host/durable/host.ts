@@ -71,6 +71,8 @@ export interface DurableHost<H = unknown> {
   readonly mostSteps?: number
   /** A handle that this process settles itself. Hosts whose choices must be the same when they are played again have none: tools cannot wait there. */
   local?(): { readonly handle: H; readonly settle: () => void }
+  /** Nobody waits for the handle any more; what its token was answered with is there for whoever asks next. */
+  drop?(handle: H): void
   /** A token has its answer: nobody waits for it any more, and who answers now is told so. */
   close?(token: string): void
   /** For hosts that keep Bridle's journal: with it, reads that are answered at once need no handle. */

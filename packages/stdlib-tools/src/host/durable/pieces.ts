@@ -30,7 +30,12 @@ export interface Piece<M> {
 
 export type OpenedPiece =
   /** `begin` makes the run; `lastNow`: when it was last entered, null for one that begins. */
-  | { readonly kind: 'open'; readonly lastNow: number | null; readonly begin: (drive: RunParts['drive']) => Run }
+  | {
+      readonly kind: 'open'
+      readonly lastNow: number | null
+      readonly globals: PieceOrigin['globals']
+      readonly begin: (drive: RunParts['drive']) => Run
+    }
   /** It had ended, and only that was not kept. */
   | { readonly kind: 'ended'; readonly end: DriveEnd; readonly output: string }
   | { readonly kind: 'stuck'; readonly reason: string; readonly divergence?: Divergence }
@@ -92,6 +97,7 @@ export function openPiece<M>(
     const { type: _, now: _now, ...facts } = start
     return {
       kind: 'open',
+      globals: origin.globals,
       lastNow: null,
       begin: (drive) => tools.launch(module, { kind: 'start', ...facts }, origin, last, drive),
     }
@@ -167,6 +173,7 @@ function goOn<M>(
   }
   return {
     kind: 'open',
+    globals: origin.globals,
     lastNow,
     begin: (drive) => tools.launch(module, { kind: 'restored', arrived }, origin, last, drive),
   }

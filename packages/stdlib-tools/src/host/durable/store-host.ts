@@ -4,16 +4,19 @@
 import { encodeEntry } from '../journal.js'
 import type { JournalEntry } from '../journal.js'
 import type { AskedCall, DurableHost, ParkableWait, Settled } from './host.js'
-import type { Change, StoreWorker, TakenRun } from './store.js'
+import type { Change, LinkedChange, StoreWorker, TakenRun } from './store.js'
 
 export interface StoreHandle {
   value: Settled | string | null
   isHere: boolean
+  readonly token?: string
 }
 
 export interface StoreHostOptions {
   readonly worker: Pick<StoreWorker, 'commit'>
-  readonly run: Pick<TakenRun, 'runId' | 'startedAt' | 'signals'>
+  readonly run: Pick<TakenRun, 'runId' | 'startedAt' | 'signals' | 'lastEvent'>
+  /** Tokens whose answers the run has had. */
+  readonly used: readonly string[]
   /** When the run was last entered by whoever had it; nothing for one that begins. */
   readonly lastNow: number | null
   readonly now: () => number
@@ -40,17 +43,21 @@ export class StoreHost implements DurableHost<StoreHandle> {
   private wake: (() => void) | null = null
   private readonly waiting = new Map<string, StoreHandle[]>()
   private readonly answers: Map<string, string>
-  private readonly used = new Set<string>()
-  private readonly stops = new Set<() => void>()
+  private readonly used: Set<string>
+  private readonly stops = new Map<StoreHandle, () => void>()
   private stepsBefore = 0
   /** Settled by this process itself. */
   private change: StoreHandle | null = null
+  /** What the run does outside of itself with the next commit. */
+  private linked: Change[] = []
   /** Tokens that nobody waits for any more, not handed to the store yet. */
   private closed: string[] = []
   private broken: unknown = null
 
   constructor(options: StoreHostOptions) {
     this.options = options
+    this.lastEvent = options.run.lastEvent
+    this.used = new Set(options.used)
     this.answers = new Map(options.run.signals.map(({ token, line }) => [token, line]))
     this.time = options.lastNow === null ? options.run.startedAt : Math.max(options.lastNow, options.now())
   }
@@ -81,21 +88,18 @@ export class StoreHost implements DurableHost<StoreHandle> {
   timer(atMs: number): StoreHandle {
     const handle: StoreHandle = { value: null, isHere: false }
     const stop = this.options.timer(atMs, () => {
-      this.stops.delete(stop)
+      this.stops.delete(handle)
       this.arrive(handle, null)
     })
-    this.stops.add(stop)
+    this.stops.set(handle, stop)
     return handle
   }
 
   promise(token: string): StoreHandle {
-    const handle: StoreHandle = { value: null, isHere: false }
+    const handle: StoreHandle = { value: null, isHere: false, token }
     const line = this.answers.get(token)
     if (line === undefined) this.waiting.set(token, [...(this.waiting.get(token) ?? []), handle])
-    else {
-      this.used.add(token)
-      this.arrive(handle, line)
-    }
+    else this.arrive(handle, line)
     return handle
   }
 
@@ -105,7 +109,6 @@ export class StoreHost implements DurableHost<StoreHandle> {
     this.answers.set(token, line)
     const handles = this.waiting.get(token)
     if (handles === undefined) return
-    this.used.add(token)
     this.waiting.delete(token)
     for (const handle of handles) this.arrive(handle, line)
   }
@@ -118,6 +121,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
       const index = this.here.findIndex((each) => waiting.includes(each))
       if (index >= 0) {
         const [handle] = this.here.splice(index, 1)
+        if (handle!.token !== undefined) this.used.add(handle!.token)
         this.time = Math.max(this.time, this.options.now())
         return { at: waiting.indexOf(handle!), value: handle!.value }
       }
@@ -139,6 +143,30 @@ export class StoreHost implements DurableHost<StoreHandle> {
         if (!handle.isHere) this.arrive(handle, null)
       },
     }
+  }
+
+  private lastEvent: number
+
+  /** The number of the next event of the run. */
+  numberEvent(): number {
+    return ++this.lastEvent
+  }
+
+  /** Happens with the commit of what entered the run so far. */
+  link(change: LinkedChange): void {
+    this.linked.push({ ...change, runId: this.options.run.runId })
+    this.isUrgent = true
+  }
+
+  drop(handle: StoreHandle): void {
+    const at = this.here.indexOf(handle)
+    if (at >= 0) this.here.splice(at, 1)
+    this.stops.get(handle)?.()
+    this.stops.delete(handle)
+    if (handle.token === undefined) return
+    const others = this.waiting.get(handle.token)?.filter((each) => each !== handle) ?? []
+    if (others.length === 0) this.waiting.delete(handle.token)
+    else this.waiting.set(handle.token, others)
   }
 
   close(token: string): void {
@@ -171,7 +199,15 @@ export class StoreHost implements DurableHost<StoreHandle> {
     const { worker, run, isArchived } = this.options
     const lines = isArchived ? this.takeLines() : []
     const before = lines.length === 0 ? [] : [{ do: 'append', runId: run.runId, lines } as const]
-    await worker.commit([...before, { do: 'end', runId: run.runId, status, result }])
+    await worker.commit([...before, ...this.takeClosed(), { do: 'end', runId: run.runId, status, result }])
+  }
+
+  /** The run ends here, and begins anew. */
+  async again(head: readonly string[], signals: { readonly [name: string]: number }): Promise<void> {
+    this.stop()
+    const { worker, run } = this.options
+    this.takeLines()
+    await worker.commit([...this.takeClosed(), { do: 'again', runId: run.runId, head, used: [...this.used], signals }])
   }
 
   /** Resolves when everything so far is on the disk. */
@@ -181,7 +217,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
   }
 
   stop(): void {
-    for (const stop of this.stops) stop()
+    for (const stop of this.stops.values()) stop()
     this.stops.clear()
   }
 
@@ -191,9 +227,10 @@ export class StoreHost implements DurableHost<StoreHandle> {
   }
 
   private takeClosed(): readonly Change[] {
-    const tokens = this.closed
+    const { closed: tokens, linked } = this
     this.closed = []
-    return tokens.length === 0 ? [] : [{ do: 'close', runId: this.options.run.runId, tokens }]
+    this.linked = []
+    return tokens.length === 0 ? linked : [...linked, { do: 'close', runId: this.options.run.runId, tokens }]
   }
 
   private takeLines(): readonly string[] {

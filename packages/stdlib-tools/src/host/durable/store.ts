@@ -48,6 +48,8 @@ export interface TakenRun {
   /** Time limits of tokens at the snapshot; JSON of the worker's own. */
   readonly tokens: string
   readonly signals: readonly Signal[]
+  /** Number of the last event that it has emitted; 0 without one. */
+  readonly lastEvent: number
 }
 
 export interface Signal {
@@ -67,8 +69,41 @@ export type Change =
   | { readonly do: 'end'; readonly runId: string; readonly status: string; readonly result: string }
   /** Kept as it is until somebody says `retry`. */
   | { readonly do: 'stuck'; readonly runId: string; readonly reason: string }
+  /** The run begins anew, with this for its head; nothing else of it is kept but signals that came. */
+  | {
+      readonly do: 'again'
+      readonly runId: string
+      readonly head: readonly string[]
+      readonly used: readonly string[]
+      readonly signals: { readonly [name: string]: number }
+    }
+  | ({ readonly runId: string } & LinkedChange)
   /** Free for a worker that has these tools as well. */
   | { readonly do: 'release'; readonly runId: string; readonly tools: readonly string[] }
+
+/** What a run does outside of itself, together with what entered it. */
+export type LinkedChange =
+  /** `program` is that of the run itself, with another pipeline. Its end answers the token `run:ID` of the run. */
+  | {
+      readonly do: 'start'
+      readonly run: Omit<NewRun, 'tenant' | 'isArchived'>
+      readonly onParentEnd: 'cancel' | 'abandon'
+    }
+  /** Of a run of the same tenant. */
+  | { readonly do: 'signal'; readonly to: string; readonly token: string; readonly line: string }
+  | { readonly do: 'cancel'; readonly to: string; readonly reason: string }
+  /** What it says of itself; JSON. */
+  | { readonly do: 'publish'; readonly name: string; readonly line: string }
+  /** An event of its own; one of the same number is kept. */
+  | { readonly do: 'emit'; readonly sequence: number; readonly type: string; readonly line: string }
+
+/** An event that a run has emitted; `line` is JSON. */
+export interface RunEventRow {
+  readonly sequence: number
+  readonly type: string
+  readonly line: string
+  readonly at: number
+}
 
 interface Kept {
   readonly snapshot: Uint8Array
@@ -98,6 +133,10 @@ export interface RunRow {
   readonly result: string | null
   /** Bytes of its snapshot, as they are kept. */
   readonly sizeBytes: number
+  /** What it has published, by name; JSON. Absent from stores that keep none. */
+  readonly published?: { readonly [name: string]: unknown }
+  /** The run that has started it; null for one that somebody submitted. */
+  readonly parent?: string | null
 }
 
 export interface RunQuery {
@@ -182,6 +221,8 @@ export interface DurableStore {
   get(runId: string): Promise<RunRow | null>
   read(runId: string): Promise<StoredRun | null>
   list(query: RunQuery): Promise<readonly RunRow[]>
+  /** Events that a run has emitted, behind a number, in order; stores that keep none lack it. */
+  events?(runId: string, query: { readonly after: number; readonly most: number }): Promise<readonly RunEventRow[]>
   summarize(now: number): Promise<StoreSummary>
   /** Adds one to a counter of the summary. */
   count(counter: StoreCounter): Promise<void>

@@ -12,20 +12,22 @@ import { isToolError } from '../../tools/host-tools/errors.js'
 import { plainFromHost } from '../../tools/host-tools/edge.js'
 import { EFFECTS } from '../../library/effects/index.js'
 import type { DriveEnd } from '../machine-driver.js'
-import { plainToJson } from '../journal-codec.js'
+import { plainFromJson, plainToJson } from '../journal-codec.js'
 import { LONGEST_TIMER_MS } from '../../library/time/host-clock.js'
 import type { Module } from '../module.js'
 import type { Run, RunParts, RunResult } from '../run.js'
 import type { StartOptions } from '../runtime-options.js'
+import type { RunAuthority } from '../run-authority.js'
 import type { Runtime } from '../runtime.js'
-import { mayRepeat } from '../runs/worker.js'
+import { asksForFact, mayRepeat } from '../runs/worker.js'
 import type { UnknownCall, UnknownDecision } from '../runs/worker.js'
-import { describeResolution, mintKey, readKey } from '../../tools/executors/completion-keys.js'
+import { SIGNAL_TOKEN, describeResolution, mintKey, readKey } from '../../tools/executors/completion-keys.js'
 import type { KeyRing, Resolution, Resolved } from '../../tools/executors/completion-keys.js'
 import { encodeAnswer } from './answers.js'
 import { DurableDriver } from './driver.js'
 import { RunParked, RunReleased } from './host.js'
 import type { CallMode } from './host.js'
+import { makeRunLink } from './link.js'
 import { migrateRun } from './migrate.js'
 import type { Migration } from './migrate.js'
 import { answerUnknown } from './pieces.js'
@@ -190,6 +192,18 @@ export class DurableWorker {
     const { store, runtime } = this.options
     this.ring ??= runtime.keys ?? { current: 'store', secrets: { store: await store.secret() } }
     return this.ring
+  }
+
+  /** Sends a run a signal: `await_signal(name)` gets them in order. */
+  send(runId: string, name: string, value: unknown = null): Promise<'kept' | 'known' | 'gone'> {
+    return this.signal(runId, `${SIGNAL_TOKEN}${name}`, { ok: value })
+  }
+
+  /** What a run has published under a name, without waking it; undefined when it has not. */
+  async query(runId: string, name: string): Promise<unknown> {
+    const row = await this.options.store.get(runId)
+    const said = row?.published?.[name]
+    return said === undefined ? undefined : plainFromJson(said)
   }
 
   /** A run of its own that goes on from the last snapshot of another one. */
@@ -494,6 +508,7 @@ export class DurableWorker {
     const host: StoreHost = new StoreHost({
       worker,
       run: taken,
+      used: readUsed(taken),
       lastNow: opened.lastNow,
       now: () => this.clock.now(),
       timer: (at, fire) => this.setTimer(at, fire),
@@ -501,17 +516,42 @@ export class DurableWorker {
       checkpointAfter,
       isArchived: taken.isArchived,
     })
-    const drive: RunParts['drive'] = (options, pack) =>
-      new DurableDriver({ ...options, mint: (token) => mintKey(this.ring!, { runId, token }) }, host, {
+    let next: NextGeneration | null = null
+    const drive: RunParts['drive'] = (options, pack) => {
+      const { authority } = options
+      const link = makeRunLink({
+        runtime,
+        store: this.options.store,
+        module,
+        tenant: taken.tenant,
+        authority,
+        now: () => host.now(),
+        link: (change) => host.link(change),
+        numberEvent: () => host.numberEvent(),
+        kept: () => host.kept(),
+        again: (input, signals) => {
+          next = { input, signals, authority }
+        },
+      })
+      return new DurableDriver({ ...options, link, mint: (token) => mintKey(this.ring!, { runId, token }) }, host, {
         pack,
         judge: (effect) => judgeCall(effect, runtime),
         limits: readLimits(taken),
         unknown: (id, effect) => answerUnknown(runId, id, effect, onUnknownOutcome),
       })
+    }
     try {
       const run = opened.begin(drive)
       begun(run, host)
-      const ended = summarizeResult(runId, await run.result, readStatus)
+      const result = await run.result
+      const again = next as NextGeneration | null
+      if (again !== null && result.status === 'exit') {
+        const { input, signals, authority } = again
+        const now = this.clock.now()
+        await host.again(runtime.prepareRun(module, { runId, input, globals: opened.globals, now, as: authority }).head, signals)
+        return
+      }
+      const ended = summarizeResult(runId, result, readStatus)
       await host.end(ended.status, JSON.stringify(ended))
       onEnd?.(ended)
     } finally {
@@ -540,6 +580,28 @@ export class DurableWorker {
   }
 }
 
+/** What a run begins again with. */
+interface NextGeneration {
+  readonly input: Plain
+  readonly signals: { readonly [name: string]: number }
+  readonly authority: RunAuthority | undefined
+}
+
+/** Tokens whose answers are in the journal behind the snapshot. */
+function readUsed({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): readonly string[] {
+  const awaited = new Map((JSON.parse(tokens) as readonly (readonly [number, string])[]).map(([id, token]) => [id, token]))
+  const used: string[] = []
+  for (const line of lines) {
+    if (!line.includes('"type":"token"') && !line.includes('"type":"resume"')) continue
+    const entry = JSON.parse(line) as { readonly type: string; readonly id: number | null; readonly token?: string }
+    if (entry.id === null) continue
+    const token = awaited.get(entry.id)
+    if (entry.type === 'token') awaited.set(entry.id, entry.token!)
+    else if (entry.type === 'resume' && token !== undefined) used.push(token)
+  }
+  return used
+}
+
 /** A tool that this worker does not have. */
 class LackingTool extends Error {
   readonly tool: string
@@ -552,6 +614,8 @@ class LackingTool extends Error {
 
 /** How a call is made: what reads may be made at any time, what may be repeated after all before it is kept, the rest once. */
 export function judgeCall(effect: Effect, { host }: Pick<Runtime, 'host'>): CallMode {
+  // What a call of other runs changes happens with the commit.
+  if (effect.kind === 'runs.op' || asksForFact(effect, host)) return 'read'
   if (effect.kind === 'tool.call') {
     const name = effect.args.host_capability ?? effect.args.tool
     const tool = typeof name === 'string' ? host.tool(name) : null

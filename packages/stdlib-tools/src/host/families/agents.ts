@@ -53,6 +53,7 @@ import { websocketFamily } from '../../library/http/websocket.js'
 import { daemonsFamily } from '../../agents/workers/daemons.js'
 import { workersFamily } from '../../agents/workers/workers.js'
 import { workflowMessagesFamily } from '../../agents/workflows/mailbox.js'
+import { durableFamily } from '../../agents/workflows/durable.js'
 import { workflowsFamily } from '../../agents/workflows/workflows.js'
 import { withOptionShapes } from './option-shapes.js'
 
@@ -109,6 +110,7 @@ export function makeAgentFamilies(): readonly BuiltinFamily[] {
     workersFamily,
     daemonsFamily,
     workflowMessagesFamily,
+    durableFamily,
     workflowsFamily,
   ]).map(withOptionShapes)
 }

@@ -106,7 +106,23 @@ export function findMissingTool({ kind, args }: Effect, host: Host): string | nu
 }
 
 /** Asking a person or a model again, connecting again, writing a record again, ending again. */
-const REPEATED: ReadonlySet<Effect['kind']> = new Set(['approval.ask', 'llm.call', 'mcp.connect', 'process.set', 'store.op'])
+const REPEATED: ReadonlySet<Effect['kind']> = new Set([
+  'approval.ask',
+  'llm.call',
+  'mcp.connect',
+  'process.set',
+  'store.op',
+  // What it changes happens with the commit that keeps its answer.
+  'runs.op',
+])
+
+/** Facts of the run itself, which scripts ask for as operations of the host. */
+const RUN_FACTS: ReadonlySet<unknown> = new Set(['runtime.pipeline_input', 'runtime.dry_run'])
+
+/** Whether a call asks for a fact of the run, and no operation of the host of that name. */
+export function asksForFact({ kind, args }: Effect, host: Host): boolean {
+  return kind === 'host.call' && RUN_FACTS.has(args.name) && !host.serves(args.name as string)
+}
 
 /** Whether making a call a second time does no harm, as far as its kind and the tool say. */
 export function mayRepeat({ kind, args }: Effect, host: Host): boolean {
@@ -116,7 +132,7 @@ export function mayRepeat({ kind, args }: Effect, host: Host): boolean {
     // With `verify` the executor asks the tool what became of the call.
     return tool !== null && tool.recovery !== 'once'
   }
-  if (REPEATED.has(kind)) return true
+  if (REPEATED.has(kind) || asksForFact({ kind, args } as Effect, host)) return true
   if (kind === 'http.request') return ['GET', 'HEAD', 'OPTIONS'].includes(String(args.method ?? 'GET').toUpperCase())
   const { sideEffect } = EFFECTS[kind]
   return sideEffect === 'none' || sideEffect === 'read_only'

@@ -24,6 +24,9 @@ export interface Refused {
   readonly path?: string
 }
 
+/** A value, or why there is none. */
+export type DurableAnswer = { readonly value: Plain } | { readonly code: string; readonly message: string }
+
 /** By kind, and by operation where it depends on that. */
 export interface EffectResults {
   /** Milliseconds since 1970, may have a fraction. */
@@ -118,6 +121,8 @@ export interface EffectResults {
     readonly http_close: null
   }
   /** A damaged input is `Refused`. */
+  readonly 'durable.op': DurableAnswer
+  readonly 'runs.op': DurableAnswer
   readonly 'compress.run': Uint8Array | Refused
   /** The answer is ignored. */
   readonly 'trace.emit': null

@@ -18,10 +18,19 @@ export interface KeyTarget {
 /** Answers to an event come under this and its name, results of calls under the call's id. */
 export const EVENT_TOKEN = 'event:'
 export const CALL_TOKEN = 'call:'
+/** Signals come under this, their name, `#` and their number: the store counts them. */
+export const SIGNAL_TOKEN = 'signal:'
+/** Ends of runs that a run has started come under this and their id. */
+export const RUN_TOKEN = 'run:'
+
+/** Whether nobody can answer it any more when its time is over: what comes late is for nobody. */
+export function isAnsweredOnce(token: string): boolean {
+  return token.startsWith(EVENT_TOKEN) || token.startsWith(CALL_TOKEN)
+}
 
 /** Whether a token is answered once in the whole run; others are the host's own, which may use one again. */
 export function isKeyToken(token: string): boolean {
-  return token.startsWith(EVENT_TOKEN) || token.startsWith(CALL_TOKEN)
+  return [EVENT_TOKEN, CALL_TOKEN, SIGNAL_TOKEN, RUN_TOKEN].some((prefix) => token.startsWith(prefix))
 }
 
 /** What whoever has a key says. */

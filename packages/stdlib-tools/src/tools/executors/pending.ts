@@ -1,5 +1,6 @@
 // Where tools that answered `pending` find whoever waits for their results.
 
+import { SIGNAL_TOKEN } from './completion-keys.js'
 import type { ToolOutcome } from './outcome.js'
 
 const MOST_ANSWERED = 10_000
@@ -31,6 +32,13 @@ export class PendingResults {
     }
     for (const finish of [...(this.waiting.get(token) ?? [])]) finish(outcome)
     return 'kept'
+  }
+
+  /** The next signal of a name: they are counted, and wait for whoever asks. */
+  signal(runId: string, name: string, outcome: ToolOutcome): void {
+    let ordinal = 1
+    while (this.answered.has(scopeToken(runId, `${SIGNAL_TOKEN}${name}#${ordinal}`))) ordinal++
+    this.resolve(scopeToken(runId, `${SIGNAL_TOKEN}${name}#${ordinal}`), outcome)
   }
 
   complete(token: string, outcome: ToolOutcome): void {

@@ -41,6 +41,32 @@ export interface EffectCall {
   readonly nested?: NestedGate | null
   /** Ends the run with a status, as `exit(code)` asks. */
   readonly exit: (code: number) => void
+  /** What a run may ask of the store that keeps it; absent where none does. */
+  readonly link?: RunLink | undefined
+}
+
+/**
+ * What a run does through its store. Nothing of it happens before what entered the run so far is kept, and it happens with that: both, or
+ * neither. Raises ToolError for what cannot be asked.
+ */
+export interface RunLink {
+  readonly start: (asked: {
+    readonly run: string
+    readonly pipeline: string
+    readonly input: Plain
+    readonly on_parent_end: 'cancel' | 'abandon'
+  }) => void
+  readonly signal: (runId: string, name: string, value: Plain) => void
+  readonly cancel: (runId: string, reason: string) => void
+  readonly publish: (name: string, value: Plain) => void
+  /** The number of the event. */
+  readonly emit: (type: string, payload: Plain) => number
+  /** The run ends, and begins again with this input; `taken`: how many signals of each name it has had. */
+  readonly again: (input: Plain, taken: { readonly [name: string]: number }) => void
+  /** What is known of another run of the same tenant; rejects with ToolError `process_not_visible`. */
+  readonly look: (runId: string) => Promise<{ readonly state: string; readonly parent: string | null }>
+  /** What another run has published last. */
+  readonly query: (runId: string, name: string) => Promise<Plain>
 }
 
 export interface TokenLimit {

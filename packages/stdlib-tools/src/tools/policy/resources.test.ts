@@ -111,6 +111,8 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
       powers: ['http.request', 'process.info'],
     },
   ],
+  'durable.op': [{ args: { op: 'publish', name: 'n', value: 1 } }],
+  'runs.op': [{ args: { op: 'signal', run: 'r', name: 'n', value: 1 } }],
   'approval.ask': [{ args: { kind: 'ask', payload: null } }],
   'event_log.op': [{ args: { op: 'read', topic: 'a', after: 0, last: null, kind: null, event_id: null } }],
   'trace.emit': [{ args: { name: '', attributes: {} } }],
