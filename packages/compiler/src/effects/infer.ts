@@ -63,6 +63,17 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
   ['mcp_call', { index: 1, via: 'mcp' }],
 ])
 
+/** Builtins that are carried out by tools of the host, and which. */
+const BY_HOST_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pg_pool', ['postgres.connect']],
+  ['pg_connect', ['postgres.connect']],
+  ['pg_close', ['postgres.close']],
+  ['pg_query', ['postgres.query']],
+  ['pg_query_one', ['postgres.query']],
+  ['pg_execute', ['postgres.execute']],
+  ['pg_transaction', ['postgres.begin', 'postgres.end']],
+])
+
 /** Builtins whose result calls tools of the host or of a server by a computed name. */
 const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
 
@@ -314,6 +325,7 @@ export class Inference {
       this.addHostEffects(facts, own, cause)
     }
     if (name === HOST_TOOL.builtin) this.useHostTool(facts, args[HOST_TOOL.index] ?? UNKNOWN, span, cause)
+    for (const text of BY_HOST_TOOLS.get(name) ?? []) this.useTool(facts, 'host', { kind: 'text', text }, span, cause)
     if (SYNTHESIZES.has(name)) {
       for (const via of ['host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
     }

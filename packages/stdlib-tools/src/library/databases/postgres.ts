@@ -1,9 +1,22 @@
-// Postgres for scripts: statements against a handle. Handles are mock pools, whose fixtures answer by the text of the
-// statement; hosts with a database offer it as the tools `postgres.query` and `postgres.execute`, under grants, so a pool of
-// connections is never opened here.
+// Postgres for scripts: statements against a handle. Handles are mock pools, whose fixtures answer by the text of the statement, or pools
+// of connections that the host opens by its tools `postgres.…` under grants (postgres.harn, node/postgres.ts).
 
-import { builtinTaking, HarnDict, HarnList, builtin, display, family, isInt, makeStructuralKey } from '@bridle/vm/families'
+import {
+  builtinTaking,
+  HarnClosure,
+  HarnDict,
+  HarnDuration,
+  HarnList,
+  toMillis,
+  builtin,
+  display,
+  family,
+  isInt,
+  makeStructuralKey,
+} from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value, Demands } from '@bridle/vm/families'
+import { findHarnModule } from '../harn/modules.js'
+import { definePrimitive } from '../harn/primitive.js'
 
 interface MockPool {
   /** Dicts `{sql, params?, rows?, rows_affected?, error?}`; the first that matches answers. */
@@ -12,7 +25,17 @@ interface MockPool {
   readonly calls: HarnDict[]
 }
 
-const postgresState = family('postgres', () => ({ mocks: new Map<string, MockPool>() }))
+const postgresState = family('postgres', () => ({ mocks: new Map<string, MockPool>(), handles: 0 }))
+
+const MODULE = 'library/databases/postgres'
+
+/** What a connection of the host may ask for. */
+const EFFECTS = ['db', 'host.tool', 'callback']
+
+/** One counter for all handles. */
+function nameHandle(ctx: Context, kind: string): string {
+  return `${kind}-${++ctx.state(postgresState).handles}`
+}
 
 const MOCK_POOL = 'pg_mock_pool'
 
@@ -40,7 +63,7 @@ function makeMockPool(ctx: Context, fixtures: HarnList): Result {
   const problem = list.map(describeProblem).find((each) => each !== null)
   if (problem !== undefined) return ctx.runtime(`pg_mock_pool: ${problem}`)
   const { mocks } = ctx.state(postgresState)
-  const id = `pgmock-${mocks.size + 1}`
+  const id = nameHandle(ctx, 'pgmock')
   mocks.set(id, { fixtures: list as HarnDict[], calls: [] })
   return HarnDict.of({ _type: MOCK_POOL, id })
 }
@@ -73,14 +96,19 @@ function defineStatement(signature: string, doc: string, execute: boolean, answe
   }
   return builtinTaking(
     signature,
-    { doc, effects: ['db'] },
+    { doc, effects: EFFECTS },
     demands,
     (ctx, handle: Value = null, sql: Value = null, given: Value = null) => {
       const params = given ?? new HarnList([])
       const text = display(sql)
       if (!(params instanceof HarnList)) return ctx.runtime(`${name}: params must be a list when provided`)
-      const pool = findPool(ctx, handle)
-      if (typeof pool === 'string') return ctx.runtime(pool)
+      const problem = describeHandleProblem(name, handle)
+      if (problem !== null) return ctx.runtime(problem)
+      if (readHandleType(handle) !== MOCK_POOL) {
+        return ctx.library({ module: MODULE, function: name.slice('pg_'.length), output: 'keep' }, [handle, text, params])
+      }
+      const pool = ctx.state(postgresState).mocks.get(display(readId(handle)))
+      if (pool === undefined) return ctx.runtime(`pg_mock: unknown mock pool \`${display(readId(handle))}\``)
       ctx.charge(pool.fixtures.length, 128 + text.length)
       pool.calls.push(HarnDict.of({ sql: text, params, execute }))
       const fixture = pool.fixtures.find((each) => matches(each, text, params))
@@ -93,18 +121,11 @@ function defineStatement(signature: string, doc: string, execute: boolean, answe
   )
 }
 
-/** The mock behind a handle, or what is wrong with the handle. */
-function findPool(ctx: Context, handle: Value): MockPool | string {
-  const id = readId(handle)
-  switch (readHandleType(handle)) {
-    case MOCK_POOL:
-      if (id === null) return 'pg_mock: handle is missing id'
-      return ctx.state(postgresState).mocks.get(display(id)) ?? `pg_mock: unknown mock pool \`${display(id)}\``
-    case 'pg_tx':
-      return `pg_transaction: unknown transaction \`${display(id)}\``
-    default:
-      return `pg_pool: unknown or closed pool \`${display(id)}\``
-  }
+const HANDLES = new Set<string | null>([MOCK_POOL, 'pg_pool', 'pg_tx'])
+
+function describeHandleProblem(name: string, handle: Value): string | null {
+  if (!HANDLES.has(readHandleType(handle))) return `${name}: expected pg_pool handle`
+  return readId(handle) === null ? `${name}: handle is missing id` : null
 }
 
 function countAffected(_ctx: Context, fixture: HarnDict, rows: HarnList): HarnDict {
@@ -118,19 +139,35 @@ const SOURCES = ['url', 'env', 'secret'] as const
 
 const NEEDS_SOURCE = { raise: 'runtime', fewer: '{f}: url, env:, secret:, or {url|env|secret} is required' } as const
 
-function connect(ctx: Context, source: Value): Result {
-  if (source instanceof HarnDict) {
-    if (!SOURCES.some((key) => source.has(key))) {
-      return ctx.runtime('pg_pool: connection dict must contain url, env, or secret')
+/** Opens connections by the tools of the host. */
+const connectBy =
+  (name: string) =>
+  (ctx: Context, source: Value, options: Value = null): Result => {
+    if (source instanceof HarnDict) {
+      if (!SOURCES.some((key) => source.has(key))) {
+        return ctx.runtime('pg_pool: connection dict must contain url, env, or secret')
+      }
+    } else if (typeof source !== 'string') {
+      return ctx.runtime('pg_pool: connection source must be a string or dict')
+    } else if (source.trim() === '') {
+      return ctx.runtime('pg_pool: url must be a non-empty string')
     }
-  } else if (typeof source !== 'string') {
-    return ctx.runtime('pg_pool: connection source must be a string or dict')
+    return ctx.library({ module: MODULE, function: name, output: 'drop' }, [source, options])
   }
-  return ctx.runtime('pg_pool: connect failed: this host opens no Postgres connections; use the tools postgres.*')
-}
 
 export const postgresFamily: BuiltinFamily = {
   name: 'postgres',
+  modules: findHarnModule,
+  primitives: [
+    definePrimitive(
+      '__in_millis(value: any) -> any',
+      'A duration as its milliseconds; other values as they are.',
+      (_ctx, value) => (value instanceof HarnDuration ? toMillis(value) : value!),
+    ),
+    definePrimitive('__next_database_handle(kind: string) -> string', 'A new name of a handle.', (ctx, kind) =>
+      nameHandle(ctx, kind as string),
+    ),
+  ],
   builtins: [
     builtinTaking(
       'pg_mock_pool(fixtures: list) -> dict',
@@ -163,26 +200,34 @@ export const postgresFamily: BuiltinFamily = {
     ),
     builtinTaking(
       'pg_pool(source: string|dict, options?: dict) -> dict',
-      { doc: 'A pool of connections; fails on hosts that open none.', effects: ['db'] },
+      { doc: 'A pool of connections; fails on hosts that open none.', effects: EFFECTS },
       NEEDS_SOURCE,
-      connect,
+      connectBy('pg_pool'),
     ),
     builtinTaking(
       'pg_connect(source: string|dict, options?: dict) -> dict',
-      { doc: 'A connection; fails on hosts that open none.', effects: ['db'] },
+      { doc: 'A connection; fails on hosts that open none.', effects: EFFECTS },
       NEEDS_SOURCE,
-      connect,
+      connectBy('pg_connect'),
     ),
     builtin(
       'pg_transaction(pool: dict, callback: closure, options?: dict)',
-      { doc: 'Runs the callback within a transaction of a pool; a mock pool has none.', effects: ['db'] },
-      (ctx, pool) => {
-        if (readHandleType(pool ?? null) !== 'pg_pool') return ctx.runtime('pg_transaction: expected pg_pool handle')
-        return ctx.runtime(`pg_pool: unknown or closed pool \`${display(readId(pool!))}\``)
+      { doc: 'Runs the callback within a transaction of a pool; a mock pool has none.', effects: EFFECTS },
+      (ctx, pool = null, callback = null, options = null) => {
+        if (readHandleType(pool) !== 'pg_pool') return ctx.runtime('pg_transaction: expected pg_pool handle')
+        if (readId(pool) === null) return ctx.runtime('pg_transaction: handle is missing id')
+        if (!(callback instanceof HarnClosure)) return ctx.runtime('pg_transaction: second argument must be a closure')
+        return ctx.library({ module: MODULE, function: 'pg_transaction', output: 'keep' }, [pool, callback, options])
       },
     ),
-    builtin('pg_close(pool: dict) -> bool', { doc: 'Closes a pool; whether it was open.', effects: ['db'] }, (ctx, pool) =>
-      readHandleType(pool ?? null) === 'pg_pool' ? false : ctx.runtime('pg_close: expected pg_pool handle'),
+    builtin(
+      'pg_close(pool: dict) -> bool',
+      { doc: 'Closes a pool; whether it was open.', effects: EFFECTS },
+      (ctx, pool = null) => {
+        if (readHandleType(pool) !== 'pg_pool') return ctx.runtime('pg_close: expected pg_pool handle')
+        if (readId(pool) === null) return ctx.runtime('pg_close: handle is missing id')
+        return ctx.library({ module: MODULE, function: 'pg_close', output: 'drop' }, [pool])
+      },
     ),
   ],
 }

@@ -173,6 +173,9 @@ trigger_orchestrate_native({action: "fire", id: "t", bindings: [binding]}, {t: {
 const NO_ROUTES: ReadonlyMap<string, string> = new Map([
   ['trigger_replay', 'calls the handler as trigger_fire does: dispatch.harn has one way for both'],
   ['daemon_resume', 'starts the task that daemon_spawn starts: daemons.harn has one way for both'],
+  ...['pg_pool', 'pg_connect', 'pg_close', 'pg_query', 'pg_query_one', 'pg_execute', 'pg_transaction'].map(
+    (name) => [name, 'reaches the tools postgres.… by host_tool_call, and no others'] as const,
+  ),
   ['host_tool_list', 'lists'],
   ['mcp_list_tools', 'lists'],
   ['mcp_list_resources', 'lists'],
