@@ -62,14 +62,18 @@ export function listVsixFiles(code: string): { readonly [path: string]: string }
   const read = (path: string): string => readFileSync(join(source, path), 'utf8')
   // What is bundled is no dependency of the archive.
   const { dependencies: _, private: _private, ...manifest } = JSON.parse(read('package.json')) as Manifest
-  const grammar = 'syntaxes/harn.tmLanguage.json'
+  const data = [
+    'language-configuration.json',
+    'snippets.json',
+    'syntaxes/harn.tmLanguage.json',
+    'syntaxes/harn-prompt.tmLanguage.json',
+  ]
   return {
     '[Content_Types].xml': CONTENT_TYPES,
     'extension.vsixmanifest': renderVsixManifest(manifest as unknown as Manifest),
     'extension/package.json': `${JSON.stringify(manifest, null, 2)}\n`,
     'extension/extension.js': code,
-    'extension/language-configuration.json': read('language-configuration.json'),
-    [`extension/${grammar}`]: read(grammar),
+    ...Object.fromEntries(data.map((path) => [`extension/${path}`, read(path)])),
     'extension/README.md': read('README.md'),
     'extension/LICENSE.txt': readFileSync(join(root, 'LICENSE'), 'utf8'),
   }

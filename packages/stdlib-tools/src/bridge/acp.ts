@@ -7,16 +7,26 @@ import { fromPlain } from '@bridle/vm'
 import type { Plain, Value } from '@bridle/vm'
 import { ApprovalDesk, approvalProvider } from '../tools/policy/host-approval.js'
 import type { ModelDelta } from '../agents/models/told-pieces.js'
+import type { AskPerson } from '../tools/policy/host-approval.js'
 import type { Run, RunResult } from '../host/run.js'
 import type { Module } from '../host/module.js'
 import type { Runtime } from '../host/runtime.js'
 import type { StartOptions } from '../host/runtime-options.js'
 import { plainFromHost } from '../tools/host-tools/edge.js'
 import { answered, runtimeError } from '../tools/executors/provider.js'
+import type { ProviderSource } from '../tools/executors/provider.js'
 import { VERSION } from '../version.js'
 import { makeReplay } from './acp-sessions.js'
 import type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
+import { askPerson } from './acp-permissions.js'
+import { readPrompt } from './acp-prompt.js'
+import type { AcpPrompt } from './acp-prompt.js'
+import { readMcpServers } from './acp-servers.js'
+import type { AcpMcpServers } from './acp-servers.js'
+import { CallReporter } from './acp-updates.js'
+import { withClientFiles } from './client-files.js'
 import { readCapabilities, remoteApproval, remoteHost } from '../tools/executors/remote-host.js'
+import type { HostBridge } from '../tools/executors/remote-host.js'
 import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from '../tools/executors/jsonrpc.js'
 import type { Params } from '../tools/executors/jsonrpc.js'
 import { toClientWords, withTerminal } from './terminal.js'
@@ -27,10 +37,14 @@ export interface AcpOptions {
   readonly runtime: Runtime
   /** The program of a prompt: the same for all of them, or made from the prompt's text. Throws CompileError. */
   readonly module: (prompt: string) => Module
-  /** What the runs of a session are started with; `cwd` is the folder that its client named. */
-  readonly start?: (session: { readonly id: string; readonly cwd: string }) => Omit<StartOptions, 'bridge' | 'signal' | 'onEvent'>
-  /** The script global `mcp`. */
-  readonly mcp?: Value
+  /** What the runs of a session are started with; `cwd` is the folder that its client named, `mcpServers` are those that it gave the session. */
+  readonly start?: (session: {
+    readonly id: string
+    readonly cwd: string
+    readonly mcpServers: AcpMcpServers
+  }) => Omit<StartOptions, 'bridge' | 'signal' | 'onEvent'>
+  /** The script global `mcp`: handles of servers, also of those that the client gave the session. */
+  readonly mcp?: Value | ((servers: AcpMcpServers) => Value)
   /** Limit of one `host/call`; 60 s by default. */
   readonly callTimeoutMs?: number
   /** Limit of other requests to the client; 300 s by default. */
@@ -48,11 +62,17 @@ export interface AcpOptions {
 }
 
 /** Names that scripts of an agent can read everywhere: give them to `createRuntime({ globals })`. */
-export const ACP_GLOBALS = ['prompt', 'cwd', 'mcp'] as const
+export const ACP_GLOBALS = ['prompt', 'prompt_blocks', 'cwd', 'mcp'] as const
 
 interface Session {
   readonly id: string
-  readonly cwd: string
+  cwd: string
+  mcpServers: AcpMcpServers
+  mode: string
+  /** What a person said for all calls of a tool. */
+  readonly standing: Map<string, 'allow-once' | 'reject-once'>
+  /** An agent loop had no turns left. */
+  isExhausted: boolean
   readonly parent: string | null
   readonly branchedAt: number | null
   readonly title: string | null
@@ -92,11 +112,20 @@ const MOST_MESSAGES = 1000
 const MOST_CHARACTERS = 4 << 20
 
 const PROTOCOL_VERSION = 1
-const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }]
+const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }] as const
+/** Of the standard protocol only: the reference has the first. */
+const DRY_RUN = {
+  id: 'dry_run',
+  name: 'Dry run',
+  description: 'Carry out what reads; describe what would change something',
+} as const
+const STOP_REASONS: ReadonlySet<unknown> = new Set(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'])
 /** Kinds of update that the protocol does not have. */
 const EXTENSIONS: ReadonlySet<string> = new Set(['call_progress', 'log', 'progress'])
 const INVALID_PARAMS = -32602
 const SESSION_NOT_FOUND = -32004
+/** In the protocol. */
+const RESOURCE_NOT_FOUND = -32002
 const RUN_FAILED = -32000
 
 export class AcpServer {
@@ -105,8 +134,13 @@ export class AcpServer {
   private readonly desk = new ApprovalDesk()
   private readonly sessions = new Map<string, Session>()
   private hasTerminal = false
-  /** The client introduced itself, as those of the protocol do: it is answered in the protocol's own words alone. */
-  private isPlain = false
+  private readsFiles = false
+  private writesFiles = false
+  private hasForms = false
+  /** The client named the version of the protocol that it speaks: forms of answers are those of the protocol. */
+  private isStandard = false
+  /** Requests and updates that the protocol does not have are for clients that declared them, and for those of the reference. */
+  private hasExtensions = true
   /** Settles when the connection has ended. */
   readonly ended: Promise<void>
   private settleEnded: () => void = () => {}
@@ -123,7 +157,9 @@ export class AcpServer {
       onClose: () => this.onClosed(),
       answersDamage: true,
     })
-    this.desk.onRequest(({ payload }) => void this.peer.notify('harn.hitl.requested', { ...payload }))
+    this.desk.onRequest(({ payload }) => {
+      if (this.hasExtensions) void this.peer.notify('harn.hitl.requested', { ...payload })
+    })
   }
 
   start(): Promise<void> {
@@ -148,11 +184,15 @@ export class AcpServer {
       case 'initialize':
         return this.initialize(params)
       case 'session/new':
-        return { sessionId: this.open({ cwd: readOptionalText(params, 'cwd') ?? process.cwd() }).id, modes: this.listModes() }
+        return this.openNew(params)
       case 'session/list':
-        return { sessions: this.list() }
+        return { sessions: this.list(params) }
       case 'session/load':
-        return this.load(params)
+        return this.load(params, true)
+      case 'session/resume':
+        return this.load(params, false)
+      case 'session/set_mode':
+        return this.setMode(params)
       case 'session/fork':
         return this.fork(params)
       case 'session/prompt':
@@ -194,26 +234,59 @@ export class AcpServer {
 
   /** Words in the middle of a prompt: agent loops of its script hear them before a turn, or when they would end. */
   private listen(session: Session, params: Params): void {
-    const content = readPromptText(params['content'] ?? params['prompt'])
+    const content = readPrompt(params['content'] ?? params['prompt']).text
     if (content === '') return
     if (!hasRoom(session)) throw new RequestError(RUN_FAILED, 'too many messages wait for the agent to hear them')
     session.inbox = [...session.inbox, { content, isPatient: !SOON.has(params['mode']) }]
   }
 
-  private listModes(): unknown {
-    return this.isPlain ? { currentModeId: MODES[0]!.id, availableModes: MODES } : MODES
+  private listModes({ mode }: Session): unknown {
+    return this.isStandard ? { currentModeId: mode, availableModes: [...MODES, DRY_RUN] } : MODES
+  }
+
+  private openNew(params: Params): unknown {
+    const mcpServers = readMcpServers(params['mcpServers'])
+    const session = this.open({ cwd: this.readCwd(params) ?? process.cwd(), mcpServers })
+    return { sessionId: session.id, modes: this.listModes(session) }
+  }
+
+  /** The protocol has absolute folders only. */
+  private readCwd(params: Params): string | null {
+    const cwd = readOptionalText(params, 'cwd')
+    const isAbsolute = cwd === null || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(cwd)
+    if (this.isStandard && !isAbsolute) throw new RequestError(INVALID_PARAMS, `cwd is not an absolute path: ${cwd}`)
+    return cwd
+  }
+
+  private setMode(params: Params): unknown {
+    const session = this.getSession(params)
+    const id = readText(params['modeId'])
+    const mode = [...MODES, DRY_RUN].find((each) => each.id === id)
+    if (mode === undefined) throw new RequestError(INVALID_PARAMS, `Unknown mode: ${String(id)}`)
+    session.mode = mode.id
+    return {}
   }
 
   private initialize(params: Params): unknown {
     const declared = isRecord(params['clientCapabilities']) ? params['clientCapabilities'] : {}
+    const files = isRecord(declared['fs']) ? declared['fs'] : {}
+    const meta = isRecord(declared['_meta']) ? declared['_meta'] : {}
     this.hasTerminal = declared['terminal'] === true
-    this.isPlain = isRecord(params['clientInfo'])
+    this.readsFiles = files['readTextFile'] === true
+    this.writesFiles = files['writeTextFile'] === true
+    this.hasForms = isRecord(declared['elicitation']) && isRecord(declared['elicitation']['form'])
+    this.isStandard = typeof params['protocolVersion'] === 'number' || isRecord(params['clientInfo'])
+    this.hasExtensions = !this.isStandard || (meta['harn'] ?? false) !== false
+    const standard = {
+      promptCapabilities: { image: false, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: true },
+      sessionCapabilities: { list: {}, close: {}, fork: {}, resume: {} },
+    }
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: {},
-        sessionCapabilities: { close: {}, fork: {}, load: {} },
+        ...(this.isStandard ? standard : { promptCapabilities: {}, sessionCapabilities: { close: {}, fork: {}, load: {} } }),
         _meta: {
           harn: {
             schemaCompatibility: 'agentclientprotocol/agent-client-protocol schema v0.12.2',
@@ -222,11 +295,12 @@ export class AcpServer {
           },
         },
       },
+      ...(this.isStandard ? { authMethods: [] } : {}),
       agentInfo: { name: 'bridle', version: VERSION },
     }
   }
 
-  private open(facts: Partial<AcpSessionRecord> & { readonly cwd: string }): Session {
+  private open(facts: Partial<AcpSessionRecord> & { readonly cwd: string; readonly mcpServers?: AcpMcpServers }): Session {
     const most = this.options.maxSessions ?? MOST_SESSIONS
     if (this.sessions.size >= most)
       throw new RequestError(RUN_FAILED, `${most} sessions are open, and no more may be; close one by session/close`)
@@ -234,6 +308,10 @@ export class AcpServer {
     const session: Session = {
       id,
       cwd: facts.cwd,
+      mcpServers: facts.mcpServers ?? {},
+      mode: MODES[0].id,
+      standing: new Map(),
+      isExhausted: false,
       parent: facts.parent ?? null,
       branchedAt: facts.branchedAt ?? null,
       title: facts.title ?? null,
@@ -266,10 +344,12 @@ export class AcpServer {
     this.options.sessions?.save({ id, cwd, parent, branchedAt, title, turns: turn === null ? turns : [...turns, turn] })
   }
 
-  private list(): unknown {
+  private list(params: Params): unknown {
+    const cwd = readOptionalText(params, 'cwd')
     const known = [...this.sessions.values()]
     const kept = (this.options.sessions?.list() ?? []).filter(({ id }) => !this.sessions.has(id))
-    return [...known, ...kept].map(({ id, cwd, title, parent, branchedAt }) => ({
+    const wanted = [...known, ...kept].filter((each) => cwd === null || each.cwd === cwd)
+    return wanted.map(({ id, cwd, title, parent, branchedAt }) => ({
       sessionId: id,
       cwd,
       ...(title === null ? {} : { title }),
@@ -277,15 +357,25 @@ export class AcpServer {
     }))
   }
 
-  private load(params: Params): unknown {
+  private load(params: Params, tellsPast: boolean): unknown {
     const id = readText(params['sessionId'])
-    if (id === null) throw new RequestError(INVALID_PARAMS, 'session/load requires sessionId')
+    if (id === null) throw new RequestError(INVALID_PARAMS, `session/${tellsPast ? 'load' : 'resume'} requires sessionId`)
+    const mcpServers = readMcpServers(params['mcpServers'])
+    const cwd = this.readCwd(params)
     const kept = this.options.sessions?.load(id) ?? null
     const session = this.sessions.get(id) ?? (kept === null ? undefined : this.open(kept))
-    if (session === undefined) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
-    const replayed = kept === null ? [] : makeReplay({ ...kept, turns: session.turns })
+    if (session === undefined)
+      throw new RequestError(this.isStandard ? RESOURCE_NOT_FOUND : SESSION_NOT_FOUND, `Session not found: ${id}`)
+    // A client that comes back says again where it works, and with which servers.
+    if (this.isStandard) {
+      session.cwd = cwd ?? session.cwd
+      session.mcpServers = mcpServers
+    }
+    const { parent, branchedAt, title, turns } = session
+    const replayed = tellsPast ? makeReplay({ id, cwd: session.cwd, parent, branchedAt, title, turns }) : []
     for (const update of replayed) this.update(session, update)
-    return { sessionId: id, modes: this.listModes(), session: { sessionId: id, cwd: session.cwd }, replayed }
+    if (this.isStandard) return { modes: this.listModes(session) }
+    return { sessionId: id, modes: this.listModes(session), session: { sessionId: id, cwd: session.cwd }, replayed }
   }
 
   private fork(params: Params): unknown {
@@ -299,7 +389,8 @@ export class AcpServer {
     const branchedAt = typeof first === 'number' ? Math.max(0, first) : null
     const turns = branchedAt === null ? source.turns : source.turns.slice(0, branchedAt)
     const session = this.open({
-      cwd: source.cwd,
+      cwd: this.readCwd(params) ?? source.cwd,
+      mcpServers: params['mcpServers'] === undefined ? source.mcpServers : readMcpServers(params['mcpServers']),
       parent: source.id,
       branchedAt,
       title: branch,
@@ -312,6 +403,7 @@ export class AcpServer {
       ...(branch === null ? {} : { title: branch }),
       _meta: forkFacts(session),
     })
+    if (this.isStandard) return { sessionId: session.id, modes: this.listModes(session) }
     return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: branchedAt }
   }
 
@@ -333,8 +425,9 @@ export class AcpServer {
   private async handlePrompt(params: Params): Promise<unknown> {
     const session = this.getSession(params)
     if (session.isBusy) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
+    const prompt = readPrompt(params['prompt'])
     session.isBusy = true
-    const prompt = readPromptText(params['prompt'])
+    session.isExhausted = false
     session.stopped = false
     session.visible = ''
     session.said = ''
@@ -342,14 +435,14 @@ export class AcpServer {
     session.thought = ''
     let stopReason: AcpTurn['stopReason'] = 'failed'
     try {
-      this.keep(session, { prompt, said: '', stopReason: null })
+      this.keep(session, { prompt: prompt.text, said: '', stopReason: null })
       const result = await this.run(session, prompt)
       stopReason = session.stopped || result.status === 'cancelled' ? 'cancelled' : 'failed'
       if (stopReason === 'cancelled') return { stopReason }
       if (result.status === 'failed') throw result.error
       if (result.status === 'limit') throw new Error(result.message)
       stopReason = 'completed'
-      return { stopReason: this.isPlain ? 'end_turn' : stopReason }
+      return { stopReason: this.isStandard ? readStopReason(session, result) : stopReason }
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       this.say(session, `Error: ${message}\n`)
@@ -359,54 +452,90 @@ export class AcpServer {
       session.run = null
       session.isBusy = false
       if (this.options.sessions !== undefined) {
-        session.turns = [...session.turns, { prompt, said: session.said, stopReason }]
+        session.turns = [...session.turns, { prompt: prompt.text, said: session.said, stopReason }]
         this.keep(session, null)
       }
     }
   }
 
-  private async run(session: Session, prompt: string): Promise<RunResult> {
+  private async run(session: Session, prompt: AcpPrompt): Promise<RunResult> {
     const { runtime, mcp } = this.options
     const start = this.options.start?.(session) ?? {}
-    const module = this.options.module(prompt)
-    const capabilities = await this.requestCapabilities(session)
+    const module = this.options.module(prompt.text)
+    const capabilities = this.hasExtensions ? await this.requestCapabilities(session) : null
     const desk = this.desk.provider()
-    const ask = remoteApproval(this.peer, session.id, () => null)
+    const reporter = new CallReporter({
+      send: (update) => this.update(session, update),
+      cwd: session.cwd,
+      newId: () => `call_${crypto.randomUUID()}`,
+    })
+    const { peer, hasForms } = this
+    const findCallId = (id: string): string => reporter.findCallId(id)
+    const person = { peer, session: session.id, standing: session.standing, findCallId, hasForms }
+    const ask: AskPerson = this.isStandard
+      ? (request, signal) => askPerson(person, request, signal)
+      : remoteApproval(this.peer, session.id, () => null)
+    const files = {
+      peer,
+      session: session.id,
+      reads: this.readsFiles,
+      writes: this.writesFiles,
+      onWrite: (effect: number, path: string, before: string | null, after: string) => {
+        if (this.isStandard) reporter.attach(effect, { type: 'diff', path, oldText: before, newText: after })
+      },
+    }
+    const onTerminal = (effect: number, terminalId: string): void => {
+      if (this.isStandard) reporter.attach(effect, { type: 'terminal', terminalId })
+    }
+    const adapt = (source: ProviderSource): ProviderSource => {
+      const withFiles = this.isStandard ? withClientFiles(source, files) : source
+      return this.hasTerminal ? withTerminal(withFiles, peer, session.id, session.cwd, onTerminal) : withFiles
+    }
     const run = runtime.start(module, {
       ...start,
       globals: {
         ...start.globals,
-        prompt,
+        prompt: prompt.text,
+        prompt_blocks: fromPlain(plainFromHost(prompt.blocks)),
         cwd: session.cwd,
-        mcp: mcp ?? fromPlain({}),
+        mcp: typeof mcp === 'function' ? mcp(session.mcpServers) : (mcp ?? fromPlain({})),
       },
-      bridge: remoteHost(this.peer, {
-        session: session.id,
-        callTimeoutMs: this.options.callTimeoutMs ?? 60_000,
-        capabilities: capabilities ?? {},
-        // A client that does not know the question about its operations has none.
-        operations: capabilities === null ? 'declared' : 'any',
-        failure: ({ fault }) =>
-          runtimeError(fault.kind === 'answered' ? `Client error: ${fault.message}` : toClientWords(fault.message)),
-      }),
+      ...(session.mode === DRY_RUN.id ? { dryRun: true } : {}),
+      ...(this.hasExtensions ? { bridge: this.makeBridge(session, capabilities) } : {}),
       providers: [
-        ...(start.providers ?? []).map((source) =>
-          this.hasTerminal ? withTerminal(source, this.peer, session.id, session.cwd) : source,
-        ),
+        ...(start.providers ?? []).map(adapt),
         {
           ...desk,
           perform: (effect, call) => {
             if (effect.args.kind === 'messages') return answered(takeMessages(session, effect.args.payload ?? null))
-            return effect.args.kind === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
+            // Clients that speak the extensions of the reference answer questions by them.
+            const isAsked = effect.args.kind === 'permission' || !this.hasExtensions
+            return isAsked ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
           },
         },
       ],
       reportsOnly: true,
       hasInbox: true,
       onEvent: (event) => {
+        if (this.isStandard) reporter.takeRunEvent(event)
         if (event.type === 'output') this.say(session, event.text)
-        else if (event.type === 'report') this.update(session, makeUpdate(event.report))
-        else if (event.type === 'model_delta') this.tellDelta(session, event.delta)
+        else if (event.type === 'report') {
+          const { report } = event
+          if (report.kind !== 'agent') this.update(session, makeUpdate(report))
+          else {
+            const agentEvent = plainFromHost(report.event)
+            if (isRecord(agentEvent) && this.isStandard) this.takeAgentEvent(session, reporter, agentEvent)
+          }
+        } else if (event.type === 'model_delta') this.tellDelta(session, event.delta)
+        else if (event.type === 'dry_run' && this.isStandard)
+          this.update(session, {
+            sessionUpdate: 'tool_call',
+            toolCallId: `call_${crypto.randomUUID()}`,
+            title: `Not carried out: ${event.entry.kind}`,
+            kind: 'other',
+            status: 'completed',
+            rawInput: plainFromHost(event.entry.args),
+          })
         else if (event.type === 'progress')
           this.update(session, {
             sessionUpdate: 'call_progress',
@@ -419,6 +548,24 @@ export class AcpServer {
     session.run = run
     if (session.stopped || this.peer.isClosed) run.cancel('cancelled by the client')
     return run.result
+  }
+
+  private makeBridge(session: Session, capabilities: HostCapabilities | null): HostBridge {
+    return remoteHost(this.peer, {
+      session: session.id,
+      callTimeoutMs: this.options.callTimeoutMs ?? 60_000,
+      capabilities: capabilities ?? {},
+      // A client that does not know the question about its operations has none.
+      operations: capabilities === null ? 'declared' : 'any',
+      failure: ({ fault }) =>
+        runtimeError(fault.kind === 'answered' ? `Client error: ${fault.message}` : toClientWords(fault.message)),
+    })
+  }
+
+  private takeAgentEvent(session: Session, reporter: CallReporter, event: Params): void {
+    if (event['type'] === 'turn_start') session.isExhausted = false
+    if (event['type'] === 'budget_exhausted') session.isExhausted = true
+    reporter.takeAgentEvent(event)
   }
 
   /** null: the client does not know the question. */
@@ -476,8 +623,7 @@ export class AcpServer {
       content: {
         type: 'text',
         text: unsent,
-        visible_text: session.visible,
-        visible_delta: session.visible.slice(visible.length),
+        ...(this.hasExtensions ? { visible_text: session.visible, visible_delta: session.visible.slice(visible.length) } : {}),
       },
     }
     void this.peer.notify('session/update', { sessionId: session.id, update }).then(() => {
@@ -489,7 +635,7 @@ export class AcpServer {
   /** Whatever was said before comes before. */
   private update(session: Session, update: Params): void {
     this.flush(session)
-    if (this.isPlain && EXTENSIONS.has(String(update['sessionUpdate']))) return
+    if (!this.hasExtensions && EXTENSIONS.has(String(update['sessionUpdate']))) return
     void this.peer.notify('session/update', { sessionId: session.id, update })
   }
 }
@@ -512,7 +658,7 @@ function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent
 }
 
 /** What a script says of itself, as an update of its session. */
-function makeUpdate(report: Report): Params {
+function makeUpdate(report: Exclude<Report, { kind: 'agent' }>): Params {
   if (report.kind === 'log') {
     const { level, message, fields } = report
     return { sessionUpdate: 'log', level, message, fields: plainFromHost(fields) }
@@ -527,15 +673,11 @@ function makeUpdate(report: Report): Params {
   }
 }
 
-function readPromptText(blocks: unknown): string {
-  if (typeof blocks === 'string') return blocks
-  if (!Array.isArray(blocks)) return ''
-  return (blocks as readonly unknown[])
-    .flatMap((block) => {
-      const { type, text: words } = (block ?? {}) as { readonly type?: unknown; readonly text?: unknown }
-      return type === 'text' && typeof words === 'string' ? [words] : []
-    })
-    .join('\n')
+/** The script may say by its result why it stopped: `{stop_reason: "refusal"}`. */
+function readStopReason(session: Session, result: RunResult): string {
+  const value = result.status === 'done' && isRecord(result.value) ? result.value['stop_reason'] : null
+  if (STOP_REASONS.has(value)) return value as string
+  return session.isExhausted ? 'max_turn_requests' : 'end_turn'
 }
 
 function hasRoom({ inbox }: Session): boolean {

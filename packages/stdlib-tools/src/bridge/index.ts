@@ -2,6 +2,7 @@
 
 export { ACP_GLOBALS, AcpServer } from './acp.js'
 export type { AcpOptions } from './acp.js'
+export type { AcpMcpServer, AcpMcpServers } from './acp-servers.js'
 export type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
 export { readCapabilities, remoteApproval, remoteHost } from '../tools/executors/remote-host.js'
 export type { HostBridge, RemoteHostOptions } from '../tools/executors/remote-host.js'

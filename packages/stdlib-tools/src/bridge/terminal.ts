@@ -13,7 +13,13 @@ import type { JsonRpcPeer, Params } from '../tools/executors/jsonrpc.js'
 const OUTPUT_BYTES = 8 << 20
 
 /** Puts the terminal in the place of what runs programs here. */
-export function withTerminal(source: ProviderSource, peer: JsonRpcPeer, session: string, cwd: string): ProviderSource {
+export function withTerminal(
+  source: ProviderSource,
+  peer: JsonRpcPeer,
+  session: string,
+  cwd: string,
+  onStart: (effect: number, terminalId: string) => void = () => {},
+): ProviderSource {
   return (info) => {
     const local = typeof source === 'function' ? source(info) : source
     if (!local.kinds.includes('process.exec')) return local
@@ -21,7 +27,7 @@ export function withTerminal(source: ProviderSource, peer: JsonRpcPeer, session:
       kinds: local.kinds,
       perform: (effect, call) =>
         effect.kind === 'process.exec' && hasWords(effect)
-          ? runInTerminal(peer, session, cwd, effect, call)
+          ? runInTerminal({ peer, session, cwd, onStart }, effect, call)
           : local.perform(effect, call),
       isReadOnly: (effect, call) => local.isReadOnly?.(effect, call) ?? null,
       close: () => local.close?.(),
@@ -32,12 +38,18 @@ export function withTerminal(source: ProviderSource, peer: JsonRpcPeer, session:
 
 const hasWords = ({ args }: Effect): boolean => (args.stdin ?? null) === null && args.clearEnv !== true
 
+interface ClientTerminal {
+  readonly peer: JsonRpcPeer
+  readonly session: string
+  readonly cwd: string
+  /** Is told of each terminal when its program has begun. */
+  readonly onStart: (effect: number, terminalId: string) => void
+}
+
 async function runInTerminal(
-  peer: JsonRpcPeer,
-  session: string,
-  cwd: string,
+  { peer, session, cwd, onStart }: ClientTerminal,
   { args }: Effect,
-  { signal }: EffectCall,
+  { signal, id }: EffectCall,
 ): Promise<EffectOutcome> {
   const makeParams = (more: Params): Params => ({ sessionId: session, ...more })
   const env = Object.entries((args.env ?? {}) as { readonly [name: string]: string })
@@ -59,6 +71,7 @@ async function runInTerminal(
     )
     terminal = isRecord(created) ? created['terminalId'] : null
     if (typeof terminal !== 'string') return runtimeError('Client error: terminal/create gave no terminalId')
+    onStart(id, terminal)
     const here = makeParams({ terminalId: terminal })
     const ended = await awaitExit(peer, here, typeof args.timeoutMs === 'number' ? args.timeoutMs : null, signal)
     const output = await peer.request('terminal/output', here, { signal })

@@ -50,6 +50,7 @@ export function reportTo(scope: RequestScope, report: Report): void {
     scope.progress(report.current, report.message, report.current === null ? undefined : (report.total ?? undefined))
     return
   }
+  if (report.kind === 'agent') return
   const fields = toJson(report.fields) as JsonObject
   const data: Json = Object.keys(fields).length === 0 ? report.message : { message: report.message, ...fields }
   scope.log(report.level, data)

@@ -32,7 +32,7 @@ import { runInFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
 import { NO_SIBLING, appendAll, resolveLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
-import { guardWork } from './workspace.js'
+import { guardWork, makeViolation } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
 type FileKind = 'fs.read' | 'fs.query' | 'fs.write'
@@ -40,6 +40,16 @@ type FileKind = 'fs.read' | 'fs.query' | 'fs.write'
 export function fsProvider(workspace: Workspace): Provider {
   return provider({
     kinds: ['fs.read', 'fs.query', 'fs.write'],
+    locate: ({ kind, args: { path } }) => {
+      try {
+        return workspace.sandbox === null
+          ? workspace.normalized(path)
+          : workspace.usable(path, kind === 'fs.write' ? 'write' : 'read')
+      } catch (cause) {
+        if (cause instanceof SandboxViolation) return makeViolation(cause)
+        throw cause
+      }
+    },
     perform: (effect, call) => {
       const data = writtenBy(effect)
       if (data !== null && workspace.sandbox === null && isAwaitedAt(workspace, effect.args.path))

@@ -1,7 +1,17 @@
 // What the internal modules of agent loops are made with: options, texts for the model, sessions, subscribers, the search for
 // deferred tools, and one tool call.
 
-import { HarnDict, HarnList, builtin, debugQuoted, display, failRuntime, stringifySorted, toUtf8 } from '@bridle/vm/families'
+import {
+  HarnDict,
+  HarnList,
+  builtin,
+  debugQuoted,
+  display,
+  failRuntime,
+  stringifySorted,
+  toPlain,
+  toUtf8,
+} from '@bridle/vm/families'
 import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 import {
   makeFeedback,
@@ -25,6 +35,7 @@ import { makeNativeAssistant } from '../models/reply.js'
 import { llmState } from '../models/state.js'
 import { openSession, setCurrentSession, touch } from '../sessions/sessions.js'
 import { listDicts, toStoredMessage } from '../transcripts/shape.js'
+import { REPORT_LISTENER } from '../../library/logging/reports.js'
 import { findInnermostScope } from '../../library/task-scopes.js'
 import { definePrimitive } from '../../library/harn/primitive.js'
 import { boundRegistry, isRegistry, listAt } from '../../tools/definitions/registry.js'
@@ -169,6 +180,11 @@ const sessionPrimitives: readonly BuiltinDef[] = [
   ),
   definePrimitive('__subscribers(id: string) -> list', 'Functions that listen to a session.', (ctx, id) => {
     return new HarnList([...(ctx.state(loopState).subscribers.get(id as string) ?? [])])
+  }),
+  definePrimitive('__tell_host(event: dict) -> nil', 'Tells the host of the run what happens in a session.', (ctx, event) => {
+    const listener = ctx.machine.hostData(REPORT_LISTENER)
+    if (listener !== null) listener({ kind: 'agent', taskId: ctx.machine.task().taskId, event: toPlain(event) })
+    return null
   }),
   definePrimitive('__has_inbox() -> bool', 'Whether a person may send messages to loops while they work.', (ctx) =>
     ctx.machine.hostData(HAS_INBOX),

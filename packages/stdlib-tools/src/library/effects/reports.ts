@@ -26,3 +26,5 @@ export type Report =
       readonly message: string
       readonly fields: { readonly [name: string]: Plain }
     }
+  /** What an agent loop tells those who listen to its session: `{type, session_id, …}`. */
+  | { readonly kind: 'agent'; readonly taskId: string; readonly event: Plain }

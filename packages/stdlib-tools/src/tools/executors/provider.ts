@@ -136,6 +136,8 @@ export interface Provider<Kind extends EffectKind = EffectKind> {
   readonly secretValues?: readonly string[]
   /** Whether a dry run may carry the effect out; null leaves it to the effect's row in the table. */
   isReadOnly?(effect: EffectOf<Kind>, call: EffectCall): boolean | null | Promise<boolean | null>
+  /** Of an effect on a file: its absolute path, or the outcome that refuses it before anything is tried; null for other effects. */
+  locate?(effect: EffectOf<Kind>): string | EffectOutcome | null
   /** Ends what the provider keeps open for the run (processes, connections). Called once, also after a failure. */
   readonly close?: () => void | Promise<void>
 }
