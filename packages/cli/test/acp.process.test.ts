@@ -100,7 +100,7 @@ class Agent {
 
 async function openSession(args: readonly string[] = []): Promise<{ readonly agent: Agent; readonly id: string }> {
   const agent = new Agent(args)
-  await agent.request('initialize', { protocolVersion: 1 })
+  await agent.request('initialize', {})
   const { sessionId } = await agent.ask('session/new', { cwd: folder })
   return { agent, id: sessionId as string }
 }
@@ -119,7 +119,7 @@ describe('sessions that outlive the process', () => {
     }
 
     const second = new Agent(['--sessions', kept])
-    await second.request('initialize', { protocolVersion: 1 })
+    await second.request('initialize', {})
     const listed = (await second.ask('session/list', {})) as { readonly sessions: readonly Message[] }
     expect(listed.sessions).toHaveLength(2)
     expect(listed.sessions).toContainEqual({ sessionId: first.id, cwd: folder })

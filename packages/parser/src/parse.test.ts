@@ -1,6 +1,7 @@
 // Every construct once, as the compact text of its tree; then what the grammar says about line breaks, names and leniencies.
 
 import { describe, expect, test } from 'vitest'
+import { isSameProgram } from './format/same-program.js'
 import { parse, parseExpression } from './parse.js'
 import { SourceFile } from './source.js'
 import { dump } from './test-support/dump.js'
@@ -469,3 +470,21 @@ test('children come in source order, and walk visits all of them', () => {
     expect(starts).toEqual(starts.toSorted((a, b) => a - b))
   }
 })
+
+test.each([
+  ['let y = {..x}', 'let y = {...x}'],
+  ['let y = {a: 1, ..x, b: 2}', 'let y = {a: 1, ...x, b: 2}'],
+  ['let y = {\n  ..x,\n  ..z,\n}', 'let y = {\n  ...x,\n  ...z,\n}'],
+  ['let {a, ..rest} = x', 'let {a, ...rest} = x'],
+])('two points spread a dict as three do: %s', (short, long) => {
+  const [one, other] = [short, long].map((text) => parse(new SourceFile('dict', `${text}\n`)).program)
+  expect(one).not.toBeNull()
+  expect(isSameProgram(one!, other!)).toBe(true)
+})
+
+test.each(['let y = [..x]', 'let y = 1..2', 'f(..x)', 'let y = {a: ..x}', 'let y = {a..x}'])(
+  'elsewhere they are an error: %s',
+  (text) => {
+    expect(parse(new SourceFile('dict', `${text}\n`)).program).toBeNull()
+  },
+)

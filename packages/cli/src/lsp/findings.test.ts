@@ -115,6 +115,22 @@ describe('findings that are fetched', () => {
     expect(again.items.map(({ kind }) => kind)).toEqual(['unchanged', 'unchanged'])
   })
 
+  test('of the workspace follow what is changed in the editor', async () => {
+    await client.start(FETCHES)
+    const user = client.write('user.harn', USER)
+    const library = await client.open('library.harn', LIBRARY)
+    const isFound = async (): Promise<boolean> => {
+      const { items } = await client.request<WorkspaceDiagnosticReport>('workspace/diagnostic', { previousResultIds: [] })
+      const [report] = items.filter(({ uri }) => uri === user)
+      return report?.kind === 'full' && isMissed(report.items)
+    }
+    expect(await isFound()).toBe(false)
+    await client.change(library, RENAMED)
+    expect(await isFound()).toBe(true)
+    await client.change(library, LIBRARY)
+    expect(await isFound()).toBe(false)
+  })
+
   test('are asked for again when an import changes', async () => {
     await client.start(FETCHES)
     const library = await client.open('library.harn', LIBRARY)

@@ -166,17 +166,21 @@ class LanguageServer {
   /** Others may import it. null: an import that was not found may be now. */
   private announce(key: string | null, uri: string): void {
     if (this.workspace.openDocuments.some(({ document }) => document.text.uri !== uri)) this.findings.refreshImporters(key, uri)
-    this.workspace.forgetFindings()
+    this.workspace.noteChange(key)
   }
 
   private takeChanges(changes: readonly FileEvent[]): void {
     const { workspace, findings } = this
-    workspace.forgetFindings()
-    if (changes.some(({ uri }) => !uri.endsWith('.harn'))) return findings.refreshAll()
+    if (changes.some(({ uri }) => !uri.endsWith('.harn'))) {
+      workspace.noteChange(null)
+      return findings.refreshAll()
+    }
     for (const { uri, type } of changes) {
       // What the editor has open is as the editor has it.
       if (workspace.find(uri) !== null) continue
-      findings.refreshImporters(type === FileChangeType.Changed ? workspace.readKeyOfUri(uri) : null, uri)
+      const key = type === FileChangeType.Changed ? workspace.readKeyOfUri(uri) : null
+      workspace.noteChange(key)
+      findings.refreshImporters(key, uri)
     }
   }
 }

@@ -18,6 +18,8 @@ interface OnDisk {
   readonly document: OpenDocument
   readonly changed: number
   readonly size: number
+  /** The newest change of a module that it was compared with. */
+  seen: number
 }
 
 /** A folder that has more scripts is not searched further: an editor may be opened on a whole disk. */
@@ -35,6 +37,9 @@ export class Workspace {
   private readonly uris = new Map<string, string>()
   private readonly onDisk = new Map<string, OnDisk>()
   private folders: readonly string[] = []
+  /** When modules changed, in the editor or on disk, by key: numbers that grow. */
+  private readonly changes = new Map<string, number>()
+  private newest = 0
 
   /** `makeRuntimes` is given what finds the text of an open document. */
   constructor(makeRuntimes: (findOpenText: (key: string) => string | null) => CheckingRuntimes) {
@@ -104,11 +109,11 @@ export class Workspace {
     const facts = statSync(key, { throwIfNoEntry: false })
     if (facts === undefined || !facts.isFile() || facts.size > MOST_BYTES) return null
     const known = this.onDisk.get(key)
-    if (known?.changed === facts.mtimeMs && known.size === facts.size) return known.document
+    if (known?.changed === facts.mtimeMs && known.size === facts.size && this.isCurrent(known)) return known.document
     try {
       const text = TextDocument.create(pathToFileURL(key).href, 'harn', 0, readFileSync(key, 'utf8'))
       const document = new OpenDocument(text, this.runtimes, null, this.modules)
-      this.onDisk.set(key, { document, changed: facts.mtimeMs, size: facts.size })
+      this.onDisk.set(key, { document, changed: facts.mtimeMs, size: facts.size, seen: this.newest })
       return document
     } catch {
       return null
@@ -119,9 +124,17 @@ export class Workspace {
     return this.open.get(uri)?.document ?? this.findByKey(findRealPath(toPath(uri)))
   }
 
-  /** What was found in files that are not open is found again: something that they import has changed. */
-  forgetFindings(): void {
-    this.onDisk.clear()
+  /** A module has changed: what was found in files that import it is found again. null: any module may have. */
+  noteChange(key: string | null): void {
+    if (key === null) this.onDisk.clear()
+    else this.changes.set(key, ++this.newest)
+  }
+
+  private isCurrent(known: OnDisk): boolean {
+    const { seen, document } = known
+    known.seen = this.newest
+    if (seen === this.newest || !document.isKnownToParse) return true
+    return ![...this.changes].some(([key, at]) => at > seen && document.imports(key))
   }
 
   /** Open documents, and scripts below the folders. With a name: those whose text has it. */
