@@ -46,10 +46,8 @@ export class CallReporter {
   /** What an agent loop of the script says of itself. */
   takeAgentEvent(event: Params): void {
     switch (event['type']) {
-      case 'message_delta':
-        return this.takeDelta(event['delta'])
       case 'thinking':
-        return this.takeDelta({ type: 'reasoning', text: event['text'] })
+        return this.think(event['text'])
       case 'tool_call':
         return this.begin(event)
       case 'tool_call_update':
@@ -59,11 +57,9 @@ export class CallReporter {
     }
   }
 
-  private takeDelta(delta: unknown): void {
-    if (!isRecord(delta)) return
-    const { type, text, content } = delta
-    const words = typeof text === 'string' ? text : content
-    if ((type === 'reasoning' || type === 'thinking') && typeof words === 'string' && words !== '')
+  /** Of an answer that did not come in pieces; those are told as events of the run. */
+  private think(words: unknown): void {
+    if (typeof words === 'string' && words !== '')
       this.options.send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: words } })
   }
 
