@@ -80,7 +80,8 @@ async function serve(answer) {
     const started = bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer, idleTimeout: 0 })
     return { url: `http://127.0.0.1:${started.port}/mcp`, close: () => started.stop(true) }
   }
-  const started = createServer(async (request, response) => {
+  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+  const respond = async (request, response) => {
     const pieces = []
     for await (const piece of request) pieces.push(piece)
     const body = pieces.length === 0 ? {} : { body: Buffer.concat(pieces) }
@@ -91,7 +92,8 @@ async function serve(answer) {
     response.writeHead(given.status, Object.fromEntries(given.headers))
     for await (const piece of given.body ?? []) response.write(piece)
     response.end()
-  })
+  }
+  const started = createServer((request, response) => void respond(request, response))
   await new Promise((resolve) => started.listen(0, '127.0.0.1', () => resolve(null)))
   const { port } = /** @type {import('node:net').AddressInfo} */ (started.address())
   return {

@@ -23,6 +23,7 @@ export {
   withModelOptions,
 } from './effects/index.js'
 export type { HostCapabilities, LogLevel, NestedOutcome, Report, SideEffect, Use } from './effects/index.js'
+export { placeEffect } from './effects/execution-root.js'
 export { LOG_LEVELS } from './effects/reports.js'
 
 export { fsFamily } from './files/fs.js'

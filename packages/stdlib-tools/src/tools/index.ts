@@ -255,7 +255,7 @@ export {
   findStandardLevel,
 } from './policy/security-level.js'
 export { findPolicyMisfit } from './policy/shape.js'
-export { findInstalledAnnotations, matchesGlob } from './policy/tool-policy.js'
+export { findInstalledAnnotations, matchesGlob, rankLevel } from './policy/tool-policy.js'
 
 export { makeHints } from './servers/hints.js'
 export { chooseNumber, mcpFamily, mcpGlobal } from './servers/mcp.js'

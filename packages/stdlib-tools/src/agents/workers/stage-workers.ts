@@ -1,7 +1,8 @@
 // Workers that carry out one stage: what their configuration asks for, checked. stages.harn is what they do.
 
 import { HarnDict, HarnList, display, failRuntime, sortTexts } from '@bridle/vm/families'
-import type { BuiltinDef, Value } from '@bridle/vm/families'
+import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
+import { identifyEntry } from '../../tools/dispatch/gate.js'
 import { CeilingError, intersectPolicies } from '../../tools/policy/ceiling.js'
 import { findPolicyMisfit } from '../../tools/policy/shape.js'
 import { PermissionsError, readPermissions } from '../../tools/policy/permissions.js'
@@ -91,7 +92,7 @@ function findHighestLevel(annotations: readonly HarnDict[]): string | null {
 }
 
 /** What the tools of a stage need: their names, what they are annotated with, capabilities and level; null without tools. */
-function makeToolsPolicy(tools: readonly HarnDict[]): HarnDict | null {
+function makeToolsPolicy(ctx: Context, tools: readonly HarnDict[]): HarnDict | null {
   if (tools.length === 0) return null
   const byName = new HarnDict()
   const known: HarnDict[] = []
@@ -102,7 +103,8 @@ function makeToolsPolicy(tools: readonly HarnDict[]): HarnDict | null {
     known.push(annotations)
   }
   return HarnDict.of({
-    tools: new HarnList(tools.map((tool) => readName(tool))),
+    // What executes is judged, not the name that the entry gives it.
+    tools: new HarnList([...new Set(tools.flatMap((tool) => [readName(tool), ...identifyEntry(ctx, tool).names]))]),
     tool_annotations: byName,
     capabilities: joinCapabilities(known),
     side_effect_level: findHighestLevel(known),
@@ -110,8 +112,8 @@ function makeToolsPolicy(tools: readonly HarnDict[]): HarnDict | null {
 }
 
 /** What the stage asks for: its tools with their annotations, no more than its own policy lets it have. */
-function makeStagePolicy(node: HarnDict, ceiling: Value): HarnDict | null {
-  const asked = makeToolsPolicy(listTools(node))
+function makeStagePolicy(ctx: Context, node: HarnDict, ceiling: Value): HarnDict | null {
+  const asked = makeToolsPolicy(ctx, listTools(node))
   const own = node.get('capability_policy') ?? null
   const narrowPolicy = (limit: HarnDict | null, wanted: HarnDict | null): HarnDict | null => {
     if (limit === null || wanted === null) return wanted ?? limit
@@ -136,7 +138,7 @@ function checkPermissions(value: Value): Value {
 }
 
 /** Options of the loop that carries a stage out. `session` is where its conversation goes on. */
-function makeLoopOptions(stage: HarnDict, session: string): HarnDict {
+function makeLoopOptions(ctx: Context, stage: HarnDict, session: string): HarnDict {
   const node = toDict(stage.get('node'))
   const options = toDict(node.get('model_policy')).copy()
   for (const [key, value] of Object.entries(DEFAULTS)) if ((options.get(key) ?? null) === null) options.set(key, value)
@@ -150,7 +152,7 @@ function makeLoopOptions(stage: HarnDict, session: string): HarnDict {
   options.delete('permissions')
   const permissions = stage.get('permissions') ?? null
   if (permissions !== null) options.set('permissions', checkPermissions(permissions))
-  const policy = makeStagePolicy(node, stage.get('ceiling') ?? null)
+  const policy = makeStagePolicy(ctx, node, stage.get('ceiling') ?? null)
   if (policy !== null) options.set('policy', policy)
   return options
 }
@@ -161,8 +163,8 @@ export const stagePrimitives: readonly BuiltinDef[] = [
     'The stage of a configuration, read and checked: {node, ceiling, permissions, artifacts}.',
     (_ctx, config) => readStage(config as HarnDict),
   ),
-  definePrimitive('__tools_policy(node: dict) -> dict?', 'The policy that the tools of a node need.', (_ctx, node) =>
-    makeToolsPolicy(listTools(node as HarnDict)),
+  definePrimitive('__tools_policy(node: dict) -> dict?', 'The policy that the tools of a node need.', (ctx, node) =>
+    makeToolsPolicy(ctx, listTools(node as HarnDict)),
   ),
   definePrimitive('__has_stage_tools(node: dict) -> bool', 'Whether a stage has tools.', (_ctx, node) => {
     return listTools(node as HarnDict).length > 0
@@ -170,6 +172,6 @@ export const stagePrimitives: readonly BuiltinDef[] = [
   definePrimitive(
     '__stage_loop_options(stage: dict, session: string) -> dict',
     'Options of the loop that carries a stage out; raises what is wrong with its policies.',
-    (_ctx, stage, session) => makeLoopOptions(stage as HarnDict, session as string),
+    (ctx, stage, session) => makeLoopOptions(ctx, stage as HarnDict, session as string),
   ),
 ]

@@ -1,7 +1,7 @@
 // Effects as pieces of work of a trace: their names, and what traces say of them before their outcome is known.
 
 import type { Effect, EffectSpan, Plain } from '@bridle/vm/families'
-import { opensStream, toCall } from './grants.js'
+import { opensStream, toCall } from './effect-calls.js'
 
 type Facts = EffectSpan['facts']
 

@@ -11,6 +11,7 @@
 // builtins count as calls of the tool that does the same (`http_get` is `http.get`), so that a grant binds both.
 
 import { popScope, pushScope, listScopes } from '../../library/task-scopes.js'
+import { toCall } from './effect-calls.js'
 import { isGuarded } from './grant-ceiling.js'
 import type { EffectAsCall, PlainRecord } from '@bridle/vm/families'
 import type { GrantCeiling } from './grant-ceiling.js'
@@ -359,23 +360,6 @@ export function findGrantLimit(ctx: Context, tool: string, key: string): number 
 }
 
 // ----------------------------------------------------------------------------------------------------- effects of builtins
-
-/** The tool call that an effect amounts to, as traces show it; null for what is no call of the world, or is one already. */
-export function toCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {
-  const first = listUses(effect)[0]
-  if (first === undefined || first.tool === null || first.isCall === false) return null
-  const { tool, args, shown } = first
-  const { secrets } = effect.args
-  const secret = Array.isArray(secrets) ? { secret: secrets.filter((name) => typeof name === 'string') } : {}
-  if (shown === undefined) return { tool, args, ...secret }
-  const seen = Object.fromEntries(shown.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])))
-  return { tool, args: seen, ...secret }
-}
-
-/** An answer that comes in pieces is told of when it has come (agents/models/streams.ts). */
-export function opensStream({ kind, args }: Pick<Effect, 'kind' | 'args'>): boolean {
-  return kind === 'llm.call' && typeof args.stream === 'string'
-}
 
 /** Field of a task: the standard tool that its builtin carries out at present. */
 export const STANDARD_CALL = 'tool.standard'

@@ -86,7 +86,8 @@ export function isStrictSchema(schema: unknown): boolean {
 
 /** The order of keys, and of required names, says nothing. */
 function order(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return key === 'required' ? value.toSorted() : value.map((each) => order(each))
+  if (Array.isArray(value))
+    return key === 'required' ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value.map((each) => order(each))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
