@@ -136,6 +136,17 @@ async function killEverywhere(
   return most
 }
 
+test('killed in front of each commit: children run once, signals arrive once, events are numbered once', async () => {
+  const places = await killEverywhere(FAMILY, 'main', [], (world, made, at) => {
+    const ends = world.ended.filter(({ runId }) => runId === 'r')
+    expect(ends, `killed at ${at}: ${JSON.stringify(ends)}`).toMatchObject([FAMILY_END])
+    expect(world.ended.map(({ runId }) => runId).sort(), `killed at ${at}`).toEqual(['child', 'greedy', 'r'])
+    expect(new Set(made).size, `killed at ${at}: ${made}`).toBe(1)
+  })
+  expect(places).toBeGreaterThan(10)
+}, 120_000)
+
+
 test('children end with their parent, unless they are abandoned', async () => {
   const world = await openWorld()
   const { runtime, worker } = world.open(GRANTS)
