@@ -115,7 +115,7 @@ test('signal says what it has done, and whether the run waits for that', async (
   expect(bare.err).toContain('the answer is not JSON')
   expect(bare.err).toContain('help: ')
   const other = await here('signal', '--store', own, 's', 'Shop?', '"yes"')
-  expect(other.out).toMatch(/^kept, but s does not wait for "Shop\?" now: it waits for "Ship\?#\d+"\n$/)
+  expect(other.out).toMatch(/^kept, but s does not wait for "signal:Shop\?" now: it waits for "Ship\?#\d+"\n$/)
   const refused = await here('signal', '--store', own, 's', 'Ship?', '--error', 'all on leave', '--json')
   expect(JSON.parse(refused.out)).toMatchObject({ id: 's', outcome: 'kept', awaited: true })
   const edited = join(box, 'edited.harn')

@@ -79,6 +79,8 @@ interface Row {
 
 const GONE = 'gone.harn'
 const UNREADABLE = [GONE, 2, 'unreadable_file'] as const
+/** In a folder without a manifest. */
+const NO_MANIFEST = ['', 1, 'failed'] as const
 const ROWS: Readonly<Record<string, Row>> = {
   run: {
     ok: 'fine.harn',
@@ -101,6 +103,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'runs list': { ok: '--store runs.db', failures: [['--store none/runs.db', 2, 'unreadable_file']] },
   'runs show': { ok: 'other --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs stats': { ok: '--store runs.db', failures: [['--store none/runs.db', 2, 'unreadable_file']] },
+  'runs query': { ok: null, failures: [['nobody stage --store runs.db', 1, 'not_found']] },
+  'runs events': { ok: 'other --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs cancel': { ok: 'third --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs retry': { ok: null, failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs fork': { ok: 'other forked --store runs.db', failures: [['nobody b --store runs.db', 1, 'not_found']] },
@@ -136,7 +140,26 @@ const ROWS: Readonly<Record<string, Row>> = {
   'serve mcp': { ok: null, failures: [], speaks: true },
   'serve acp': { ok: null, failures: [], speaks: true },
   lsp: { ok: null, failures: [], speaks: true },
+  'serve a2a': { ok: null, failures: [], speaks: true },
+  'mcp serve': { ok: null, failures: [], speaks: true },
   'orchestrator serve': { ok: null, failures: [], speaks: true },
+  'orchestrator dlq': { ok: null, failures: [NO_MANIFEST] },
+  'orchestrator fire': { ok: null, failures: [['x', 1, 'failed']] },
+  'orchestrator inspect': { ok: null, failures: [NO_MANIFEST] },
+  'orchestrator queue drain': { ok: null, failures: [['q', 1, 'failed']] },
+  'orchestrator queue ls': { ok: null, failures: [NO_MANIFEST] },
+  'orchestrator queue purge': { ok: null, failures: [['q', 1, 'failed']] },
+  'orchestrator recover': { ok: null, failures: [['', 2, 'usage']] },
+  'orchestrator reload': { ok: null, failures: [['', 1, 'failed']] },
+  'orchestrator replay': { ok: null, failures: [['x', 1, 'failed']] },
+  'orchestrator resume': { ok: null, failures: [['x', 1, 'failed']] },
+  'orchestrator stats': { ok: null, failures: [NO_MANIFEST] },
+  'trigger cancel': { ok: null, failures: [['nobody', 1, 'failed']] },
+  'trigger replay': { ok: null, failures: [['nobody', 1, 'failed']] },
+  'trust demote': { ok: 'an-agent --to shadow', failures: [['an-agent', 2, 'usage']] },
+  'trust promote': { ok: 'an-agent --to act_auto', failures: [['an-agent', 2, 'usage']] },
+  'trust query': { ok: '', failures: [] },
+  'trust verify-chain': { ok: '', failures: [] },
   conformance: {
     ok: 'good',
     failures: [

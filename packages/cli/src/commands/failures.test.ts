@@ -138,7 +138,7 @@ describe('a misspelt name is no grant and no denial', () => {
       [`conformance --mode ${name} $`, 2, /mode/],
       [`simulate --faults ${name} $/fine.harn`, 2, /faults|unknown/],
       [`mcp login ${name}`, 2, /server/],
-      [`serve ${name}`, 2, /unknown command/],
+      [`serve ${name}`, 2, /cannot read/],
       [`run --trace-detail ${name} $/fine.harn`, 2, /unknown option|Allowed choices|invalid/],
     ])('%s', async (words, code, message) => {
       const ended = await runBridle(...words.split(' ').map((word) => word.replace('$', folder)))
