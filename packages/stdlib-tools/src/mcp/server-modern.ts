@@ -300,6 +300,28 @@ export class ModernServer {
   /** Ends when the client wants no more of it, or the server closes. */
   private async listen(id: RequestId, methods: ServedMethods, params: JsonObject, context: ModernContext): Promise<JsonObject> {
     const { backend } = methods
+    // What changes while the request is looked at is told behind the acknowledgement.
+    const early: ListName[] = []
+    let hear = (name: ListName): void => void early.push(name)
+    const stopEarly = backend.onListChanged?.((name) => hear(name))
+    try {
+      return await this.listenTo(id, methods, params, context, (tell) => {
+        hear = tell
+        for (const name of early) tell(name)
+      })
+    } finally {
+      stopEarly?.()
+    }
+  }
+
+  private async listenTo(
+    id: RequestId,
+    methods: ServedMethods,
+    params: JsonObject,
+    context: ModernContext,
+    onListChanged: (tell: (name: ListName) => void) => void,
+  ): Promise<JsonObject> {
+    const { backend } = methods
     const wanted = isObject(params['notifications']) ? params['notifications'] : {}
     const capabilities = await methods.listCapabilities()
     const offers = (area: string, what: string): boolean => {
@@ -319,18 +341,16 @@ export class ModernServer {
     if (this.streams >= this.options.most) throw new RpcError(INTERNAL, 'too many streams of changes are open')
     const tell = (method: string, about: JsonObject): void =>
       context.notify(method, { ...about, _meta: { [META.subscription]: id } })
-    const stops = [
-      backend.onListChanged?.((name) => {
-        const area = AREAS[name]
-        if (honored[area] === true) tell(`notifications/${name === 'resourceTemplates' ? 'resources' : name}/list_changed`, {})
-      }),
-      backend.onResourceUpdated?.((uri) => {
-        if (uris.has(uri)) tell('notifications/resources/updated', { uri })
-      }),
-    ]
+    const stop = backend.onResourceUpdated?.((uri) => {
+      if (uris.has(uri)) tell('notifications/resources/updated', { uri })
+    })
     this.streams += 1
     try {
       tell('notifications/subscriptions/acknowledged', { notifications: honored })
+      onListChanged((name) => {
+        const area = AREAS[name]
+        if (honored[area] === true) tell(`notifications/${name === 'resourceTemplates' ? 'resources' : name}/list_changed`, {})
+      })
       await new Promise<void>((resolve) => {
         for (const signal of [context.signal, this.closing.signal]) {
           if (signal.aborted) resolve()
@@ -340,7 +360,7 @@ export class ModernServer {
       return { _meta: { [META.subscription]: id } }
     } finally {
       this.streams -= 1
-      for (const stop of stops) stop?.()
+      stop?.()
     }
   }
 
