@@ -183,7 +183,9 @@ const sessionPrimitives: readonly BuiltinDef[] = [
   }),
   definePrimitive('__tell_host(event: dict) -> nil', 'Tells the host of the run what happens in a session.', (ctx, event) => {
     const listener = ctx.machine.hostData(REPORT_LISTENER)
-    if (listener !== null) listener({ kind: 'agent', taskId: ctx.machine.task().taskId, event: toPlain(event) })
+    // Made and paid for in a replay, too, where nobody listens.
+    const told = toPlain(event)
+    if (listener !== null) listener({ kind: 'agent', taskId: ctx.machine.task().taskId, event: told })
     return null
   }),
   definePrimitive('__has_inbox() -> bool', 'Whether a person may send messages to loops while they work.', (ctx) =>
