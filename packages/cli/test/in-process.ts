@@ -38,14 +38,22 @@ async function runNow(folder: string, words: readonly string[], onStderr: (all: 
     vi.spyOn(console, 'error').mockImplementation((...words) => void (stderr += `${format(...words)}\n`)),
   ]
   const before = process.cwd()
+  const environment = { ...process.env }
   process.chdir(folder)
   try {
     const code = await runToCode(words, undefined, (text) => void (stdout += text))
     return { code, stdout, stderr }
   } finally {
     process.chdir(before)
+    restoreEnvironment(environment)
     for (const spy of spies) spy.mockRestore()
   }
+}
+
+/** A command tells what it calls by variables of the process; other tests share this one. */
+function restoreEnvironment(before: Readonly<NodeJS.ProcessEnv>): void {
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(before, name)) delete process.env[name]
+  for (const [name, value] of Object.entries(before)) if (process.env[name] !== value) process.env[name] = value
 }
 
 function toText(chunk: string | Uint8Array): string {
