@@ -47,6 +47,8 @@ function buildInputs() {
       'scripts/code-cache.harn',
       'scripts/generate-library.ts',
       'scripts/bundle-packages.mjs',
+      'scripts/pack-table.ts',
+      'scripts/data-files.mjs',
       'scripts/core-bundle.mjs',
       'scripts/lazy-modules.mjs',
       'scripts/workspace.mjs',

@@ -3,7 +3,7 @@
 
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
-import { root } from './workspace.mjs'
+import { entries, root } from './workspace.mjs'
 
 /** By the name of their export. Their types give `get` and `keys`, and so do the tables that take their place. */
 const TABLES = new Map([
@@ -25,7 +25,7 @@ export function dataFiles(write) {
         if (name === undefined) return null
         const table = await readTable(path, name)
         const folder = basename(path).split('.')[0]
-        for (const [key, value] of table) write(fileOf(folder, key), JSON.stringify(value))
+        for (const key of table.keys()) write(fileOf(folder, key), JSON.stringify(table.get(key)))
         return { contents: tableOfFiles(name, folder, [...table.keys()]), loader: 'js', resolveDir: root }
       })
     },
@@ -37,10 +37,19 @@ const fileOf = (folder, key) => `${folder}-${key.replaceAll('/', '-')}.json`
 
 /**
  * @param {string} path @param {string} name
- * @returns {Promise<ReadonlyMap<string, unknown>>}
+ * @returns {Promise<Pick<ReadonlyMap<string, unknown>, 'get' | 'keys'>>}
  */
 async function readTable(path, name) {
-  const { outputFiles } = await build({ entryPoints: [path], format: 'esm', write: false, bundle: true, logLevel: 'warning' })
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    write: false,
+    bundle: true,
+    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
+    logLevel: 'warning',
+  })
   const module = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.text ?? '').toString('base64')}`)
   return module[name]
 }

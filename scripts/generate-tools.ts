@@ -1,5 +1,5 @@
 // Writes what the standard catalogue says about itself (names, schemas, levels, examples) as data, so that a host has its tools
-// without compiling the scripts behind them. Deterministic; with `--check` it only compares. Runs after generate-std.ts, whose texts
+// without compiling the scripts behind them. Deterministic; with `--check` it only compares. Runs after generate-library.ts, whose modules
 // it executes.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -14,7 +14,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const layers = ['parser', 'compiler', 'vm', 'stdlib-tools', 'cli']
 
 /** Sources that set-up makes of other sources, so that git does not hold them; absolute paths. */
-export const builtSources = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts'].map((name) =>
+export const builtSources = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts', 'std.generated.ts'].map((name) =>
   join(root, 'packages', 'stdlib-tools', 'src', name),
 )
 

@@ -50,6 +50,7 @@ export { parseTomlText } from './formats/toml.js'
 export { FormatError, parseYaml } from './formats/yaml.js'
 
 export { findHarnModule } from './harn/modules.js'
+export { packedJson, packedTexts } from './harn/packed.js'
 export { definePrimitive } from './harn/primitive.js'
 
 export { checkEgress, makeEgressRefusal } from './http/egress.js'

@@ -146,7 +146,6 @@ test('killed in front of each commit: children run once, signals arrive once, ev
   expect(places).toBeGreaterThan(10)
 }, 120_000)
 
-
 test('children end with their parent, unless they are abandoned', async () => {
   const world = await openWorld()
   const { runtime, worker } = world.open(GRANTS)
