@@ -3,11 +3,15 @@
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type * as Fflate from 'fflate'
 import type { Packed } from '../packages/stdlib-tools/src/library/harn/packed.js'
 import { root } from './workspace.mjs'
 
-const { deflateSync } = createRequire(join(root, 'packages', 'stdlib-tools', 'package.json'))('fflate') as typeof Fflate
+interface Compressor {
+  readonly deflateSync: (bytes: Uint8Array, options: { readonly level: 9; readonly dictionary?: Uint8Array }) => Uint8Array
+}
+
+/** The library of the package that reads the tables: this folder has no dependencies of its own. */
+const { deflateSync } = createRequire(join(root, 'packages', 'stdlib-tools', 'package.json'))('fflate') as Compressor
 
 /** How far back the compressor looks. */
 const DICTIONARY_BYTES = 32_768
