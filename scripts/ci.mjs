@@ -30,7 +30,11 @@ if (all[0]?.failed === 0) {
   // These two use all cores by themselves.
   await run('npm test', [join('scripts', 'test.mjs')])
   all.push(readCounts('test'))
-  await run('sweeps: every builtin, every script, generated programs, attacks', [join('scripts', 'test.mjs'), '--sweeps'])
+  await run('sweeps: every builtin, every script, generated programs, attacks', [
+    join('scripts', 'test.mjs'),
+    '--sweeps',
+    '--rest',
+  ])
   all.push(readCounts('sweeps'))
   // The others mostly use one, so two lanes share the machine. What runs the suite of scripts in this checkout stays in one lane:
   // scripts write beside themselves.

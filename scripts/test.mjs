@@ -1,6 +1,6 @@
 // `npm test`: unit tests (vitest, from source), then the conformance scripts through the built command, in `sample` mode.
 // `npm run test:sweeps` (`--sweeps`): the tests that go through every builtin, every script, or generated programs and attacks, then
-// the conformance scripts in all modes.
+// the conformance scripts in all modes; with `--rest`, where `npm test` has passed already, in the mode that `sample` left out.
 // Further arguments go to vitest (`npm test -- -u`); naming test files leaves the conformance scripts out.
 
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,8 @@ import { countsLine, sumCounts, writeCounts } from './counts.mjs'
 import { root } from './workspace.mjs'
 
 const isSweep = process.argv.includes('--sweeps')
-const args = process.argv.slice(2).filter((arg) => arg !== '--sweeps')
+const isRest = process.argv.includes('--rest')
+const args = process.argv.slice(2).filter((arg) => arg !== '--sweeps' && arg !== '--rest')
 const name = isSweep ? 'sweeps' : 'test'
 /** Naming files runs them, whichever project they are of. */
 const areAll = args.every((arg) => arg.startsWith('-'))
@@ -21,7 +22,7 @@ const cache = join(root, '.cache')
 mkdirSync(cache, { recursive: true })
 
 const counts = [runUnitTests()]
-if (areAll) counts.push(runConformance(isSweep ? 'all' : 'sample'))
+if (areAll) counts.push(runConformance(isRest ? 'rest' : isSweep ? 'all' : 'sample'))
 const sum = sumCounts(counts)
 writeCounts(name, sum)
 process.stdout.write(`\n${countsLine(sum)}\n`)

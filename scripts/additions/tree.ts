@@ -14,12 +14,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { copySources } from '../copy-checkout.mjs'
 import { builtSources, layers, root } from '../workspace.mjs'
 
 export class SourceTree {
   readonly folder: string
   readonly #touched = new Set<string>()
+  #bundle: { readonly path: string; readonly folder: string } | null = null
 
   /** @param wanted which files of the repository are copied */
   constructor(wanted: (path: string) => boolean) {
@@ -69,6 +71,7 @@ export class SourceTree {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true })
+    if (this.#bundle !== null) rmSync(this.#bundle.folder, { recursive: true, force: true })
   }
 
   /** Runs Node in the tree; the output is stdout and stderr. */
@@ -81,9 +84,19 @@ export class SourceTree {
     return { status, output: stdout + stderr }
   }
 
-  /** Runs the command line from the sources of the tree. */
+  /** Bundles the command line from the sources of the tree as they are now. */
+  bundle(): void {
+    const module = pathToFileURL(join(this.folder, 'scripts', 'bundled-command.ts')).href
+    const program = `const { bundledCommand } = await import(${JSON.stringify(module)}); console.log(JSON.stringify(await bundledCommand()))`
+    const { status, output } = this.run('--import', 'tsx', '--input-type=module', '--eval', program)
+    if (status !== 0) throw new Error(output)
+    this.#bundle = JSON.parse(output) as { readonly path: string; readonly folder: string }
+  }
+
+  /** Runs the command line that was bundled. */
   bridle(...args: string[]): { status: number | null; output: string } {
-    return this.run('--import', 'tsx', join('packages', 'cli', 'src', 'main.ts'), ...args)
+    if (this.#bundle === null) throw new Error('nothing was bundled')
+    return this.run(this.#bundle.path, ...args)
   }
 
   /** Settings by which `listTypeErrors` checks the folders that are named, tests left out. */

@@ -2,5 +2,5 @@
 
 export const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay'] as const
 export type Mode = (typeof MODES)[number]
-/** `sample` stands for parts of several modes. */
-export type ModeChoice = Mode | 'sample'
+/** `sample` stands for parts of several modes, `rest` for what it leaves out. */
+export type ModeChoice = Mode | 'sample' | 'rest'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { ConformanceTest } from './discover.js'
-import type { Mode } from './mode-names.js'
+import type { Mode, ModeChoice } from './mode-names.js'
 import { runTest } from './modes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-modes-'))
@@ -11,14 +11,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const LOOP = 'fn twice(n) { return n * 2 }\nvar sum = 0\nfor i in 1 to 300 { sum = sum + twice(i) }\nprintln(sum)\n'
 
-async function runSample(name: string, source: string, wanted: string) {
+async function runIn(choice: ModeChoice, name: string, source: string, wanted: string) {
   const file = join(folder, `${name}.harn`)
   writeFileSync(file, source)
   const views: ConformanceTest['views'] = { findings: null, fixed: null, formatted: null }
   const one: ConformanceTest = { name, file, kind: 'positive', wanted, views, llmMock: null, parked: null }
   const modes: Mode[] = []
   let entered = 0
-  const verdict = await runTest(one, ['sample'], {
+  const verdict = await runTest(one, [choice], {
     signal: new AbortController().signal,
     onMode: (mode) => modes.push(mode),
     onEntered: (count) => (entered += count),
@@ -27,7 +27,7 @@ async function runSample(name: string, source: string, wanted: string) {
 }
 
 test('sample runs a script once, compiled from the record of that run, and restored in one of two ways', async () => {
-  const runs = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runSample(name, LOOP, '90300\n')))
+  const runs = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runIn('sample', name, LOOP, '90300\n')))
   for (const { verdict, modes, entered } of runs) {
     expect(verdict).toBeNull()
     expect(modes.slice(0, 2)).toEqual(['base', 'compiled'])
@@ -39,8 +39,17 @@ test('sample runs a script once, compiled from the record of that run, and resto
 test('sample says in which run a script did something else', async () => {
   // The replay reads what was recorded; the restored run looks again.
   const source = 'let path = path_join(source_dir(), "here")\nprintln(file_exists(path))\nwrite_file(path, "")\n'
-  const { verdict, modes } = await runSample('leaves_a_file', source, 'false\n')
+  const { verdict, modes } = await runIn('sample', 'leaves_a_file', source, 'false\n')
   expect(modes).toHaveLength(3)
   expect(verdict).toMatch(new RegExp(`^${modes[2]} mode: `))
   rmSync(join(folder, 'here'))
+})
+
+test('rest runs a script in the way that sample leaves out', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const sample = await runIn('sample', name, LOOP, '90300\n')
+    const rest = await runIn('rest', name, LOOP, '90300\n')
+    expect(rest.verdict).toBeNull()
+    expect([sample.modes[2], ...rest.modes].toSorted()).toEqual(['mixed', 'snapshot'])
+  }
 })

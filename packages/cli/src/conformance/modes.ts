@@ -11,6 +11,7 @@
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
 //   sample    one run in place of several, at about a third of the cost: the base run is recorded, and its record fed to compiled code; then
 //             either mixed or snapshot, as the name of the script has it, in slices that soon grow faster
+//   rest      after sample: the one of mixed and snapshot that it left out
 
 import type { Context } from '@bridle/vm'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -40,7 +41,7 @@ export interface TestRun {
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
 export async function runTest(test: ConformanceTest, modes: readonly ModeChoice[], run: TestRun): Promise<string | null> {
   const [first = 'base'] = modes
-  run.onMode?.(first === 'sample' ? 'base' : first)
+  run.onMode?.(first === 'sample' ? 'base' : first === 'rest' ? chooseModes(test.name).rest : first)
   const view = viewTest(test)
   if (test.kind === 'static' || view !== null) return view
   let runtime: Runtime
@@ -71,9 +72,11 @@ export async function runTest(test: ConformanceTest, modes: readonly ModeChoice[
     signal: run.signal,
     onEntered: run.onEntered ?? (() => {}),
   }
-  const steps = modes.flatMap((mode) =>
-    mode === 'sample' ? sampleModes(script) : [{ mode, judge: () => RUNNERS[mode](script) }],
-  )
+  const steps = modes.flatMap((choice) => {
+    if (choice === 'sample') return sampleModes(script)
+    const mode = choice === 'rest' ? chooseModes(test.name).rest : choice
+    return [{ mode, judge: () => RUNNERS[mode](script) }]
+  })
   for (const [at, step] of steps.entries()) {
     if (at > 0) run.onMode?.(step.mode)
     const verdict = await step.judge()
@@ -117,8 +120,7 @@ function sampleModes(script: Script): readonly Step[] {
     if (one === null || base === null || recorded === null) return 'bug in the runner: there is no run to compare'
     return describeFault(one) ?? compare(recorded, replayed) ?? compareUse(one, base)
   }
-  // Every script in one of the two; neither depends on the order or the number of scripts.
-  const mode = fnv(script.test.name) % 2 === 0 ? 'mixed' : 'snapshot'
+  const mode = chooseModes(script.test.name).sample
   const isMixed = mode === 'mixed'
   const restoreOften = async (): Promise<string | null> => {
     if (isMixed && !canGenerateCode()) return NO_CODE
@@ -131,6 +133,11 @@ function sampleModes(script: Script): readonly Step[] {
     { mode: 'compiled', judge: replayCompiled },
     { mode, judge: restoreOften },
   ]
+}
+
+/** Every script is in one of the two; which one depends neither on the order nor on the number of scripts. */
+function chooseModes(name: string): { readonly sample: 'mixed' | 'snapshot'; readonly rest: 'mixed' | 'snapshot' } {
+  return fnv(name) % 2 === 0 ? { sample: 'mixed', rest: 'snapshot' } : { sample: 'snapshot', rest: 'mixed' }
 }
 
 const NO_CODE = 'this host forbids making functions from text: no code can be compiled'

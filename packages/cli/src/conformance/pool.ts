@@ -114,7 +114,9 @@ class Thread {
       const onError = (cause: Error): void => finish(late ?? `the test thread failed: ${cause.stack ?? cause.message}`, true)
       const onExit = (code: number): void => finish(late ?? `the test thread ended (exit code ${code})`, true)
       const onLate = (): void =>
-        stop(`${mode === 'base' || mode === 'sample' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`)
+        stop(
+          `${mode === 'base' || mode === 'sample' || mode === 'rest' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`,
+        )
       const onAbort = (): void => stop('interrupted')
       const stop = (verdict: string): void => {
         if (late !== null) return
