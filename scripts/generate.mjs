@@ -3,12 +3,18 @@
 // and fails when a file of its own is stale; scripts/tidy.ts uses that.
 
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './workspace.mjs'
+import { builtSources, root } from './workspace.mjs'
 
-for (const name of readdirSync(join(root, 'scripts')).sort()) {
-  if (!/^generate-.*\.ts$/.test(name)) continue
+const LIBRARY = 'generate-library.ts'
+const names = readdirSync(join(root, 'scripts'))
+  .filter((name) => /^generate-.*\.ts$/.test(name))
+  .sort()
+// Other generators import what this one makes, which is not committed.
+if (!builtSources.every((path) => existsSync(path))) names.unshift(LIBRARY)
+
+for (const name of names) {
   process.stdout.write(`generate: ${name}\n`)
   const { status } = spawnSync(process.execPath, ['--import', 'tsx', join('scripts', name)], {
     cwd: root,

@@ -73,7 +73,7 @@ beforeAll(() => {
     ADDITIONS[name]()
     touched.set(name, tree.touched)
   }
-  for (const name of ['builtin-names', 'builtin-types', 'std', 'library', 'docs']) {
+  for (const name of ['builtin-names', 'builtin-types', 'library', 'docs']) {
     const { status, output } = tree.run('--import', 'tsx', `scripts/generate-${name}.ts`)
     if (status !== 0) throw new Error(output)
   }
