@@ -79,7 +79,7 @@ export class Connectors {
       this.timers = this.timers.filter((each) => each !== timer)
       void this.tick(binding)
         .catch((cause: unknown) => complain(`[harn] warning: poll of ${binding.id} failed: ${String(cause)}\n`))
-        .finally(() => this.schedule(binding, readInterval(binding.config)))
+        .finally(() => this.schedule(binding, readWait(readSettings(binding))))
     }, waitMs)
     this.timers.push(timer)
   }
@@ -87,9 +87,10 @@ export class Connectors {
   private async tick(binding: Binding): Promise<void> {
     const { desk } = this
     const { id, provider, config } = binding
-    const key = String(config['state_key'] ?? config['cursor_state_key'] ?? id)
+    const settings = readSettings(binding)
+    const key = String(settings['state_key'] ?? settings['cursor_state_key'] ?? id)
     const before = this.readState(key)
-    const tenant = (config['tenant_id'] ?? null) as string | null
+    const tenant = (settings['tenant_id'] ?? null) as string | null
     const ctx = {
       provider_id: provider,
       binding: { id, kind: binding.kind, provider, config },
@@ -99,8 +100,8 @@ export class Connectors {
       cursor: before.cursor,
       state: before.state,
       tenant_id: tenant,
-      lease: { id: String(config['lease_id'] ?? id), tenant_id: tenant },
-      max_batch_size: (config['max_batch_size'] ?? null) as number | null,
+      lease: { id: String(settings['lease_id'] ?? id), tenant_id: tenant },
+      max_batch_size: (settings['max_batch_size'] ?? null) as number | null,
     }
     const { events, cursor, state } = (await desk.ask({ action: 'poll', provider, ctx })) as {
       readonly events: readonly EventRecord[]
@@ -128,10 +129,24 @@ export class Connectors {
   }
 }
 
-function readInterval(config: Binding['config']): number {
-  const { interval, interval_ms: ms, interval_secs: seconds } = config as { readonly [name: string]: unknown }
-  const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(typeof interval === 'string' ? interval : '') ?? []
+type Settings = { readonly [name: string]: unknown }
+
+/** How a binding polls: the members of its table `poll`, or the same members of the trigger itself. */
+function readSettings({ config }: Pick<Binding, 'config'>): Settings {
+  const table = config['poll']
+  return typeof table === 'object' && table !== null ? { ...config, ...table } : config
+}
+
+/** Milliseconds of `NAME`, `NAME_ms` or `NAME_secs`; null where none of them says a time. */
+function readTime(settings: Settings, name: string): number | null {
+  const { [name]: text, [`${name}_ms`]: ms, [`${name}_secs`]: seconds } = settings
+  const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(typeof text === 'string' ? text : '') ?? []
   if (digits !== undefined && unit !== undefined) return Number(digits) * UNITS[unit]!
   if (typeof ms === 'number' && ms > 0) return ms
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : USUAL_MS
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : null
+}
+
+/** How long until the next poll: the interval, and up to `jitter` more, so that many orchestrators do not ask at once. */
+function readWait(settings: Settings): number {
+  return (readTime(settings, 'interval') ?? USUAL_MS) + Math.random() * (readTime(settings, 'jitter') ?? 0)
 }

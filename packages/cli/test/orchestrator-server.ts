@@ -1,0 +1,153 @@
+// An orchestrator of a folder as a process of its own, for tests that talk to it over HTTP and through its commands.
+
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openEventLog } from '@bridle/stdlib-tools/node'
+import type { LogRecord } from '@bridle/stdlib-tools/node'
+
+const command = join(import.meta.dirname, '..', 'dist', 'bridle.js')
+
+type Environment = { readonly [name: string]: string }
+
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly headers: Headers
+}
+
+export interface RunningOrchestrator {
+  readonly child: ChildProcess
+  readonly url: string
+  /** What it said so far. */
+  readonly log: () => string
+  readonly ended: Promise<number | null>
+  readonly post: (path: string, body: string | object, headers?: Environment) => Promise<Reply>
+  /** Ends it and waits: the exit code. */
+  readonly stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<number | null>
+}
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A folder with a manifest, a library of handlers, and the state of its orchestrator. */
+export class OrchestratorBox {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-orchestrator-')))
+  private readonly running = new Set<ChildProcess>()
+  private readonly env: Environment
+
+  constructor(files: { readonly [name: string]: string }, env: Environment = {}) {
+    this.env = env
+    for (const [name, text] of Object.entries(files)) this.write(name, text)
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text)
+  }
+
+  read(name: string): string {
+    const path = join(this.folder, name)
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+
+  /** The values of a file with one JSON value a line. */
+  readLines<T = { readonly [name: string]: unknown }>(name: string): readonly T[] {
+    return this.read(name)
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T)
+  }
+
+  /** Resolves when it listens. */
+  async serve(words: readonly string[] = [], env: Environment = {}): Promise<RunningOrchestrator> {
+    const child = spawn(
+      process.execPath,
+      [command, 'orchestrator', 'serve', '--state-dir', 'state', '--bind', '127.0.0.1:0', ...words],
+      { cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.env, ...env } },
+    )
+    this.running.add(child)
+    let log = ''
+    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+    void ended.then(() => this.running.delete(child))
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stderr.on('data', (data: Buffer) => {
+        log += String(data)
+        const found = /HTTP listener ready on (\S+)/.exec(log)
+        if (found !== null) resolve(found[1]!)
+      })
+      void ended.then((code) => reject(new Error(`ended with ${code}: ${log}`)))
+    })
+    return {
+      child,
+      url,
+      log: () => log,
+      ended,
+      post: async (path, body, headers = {}) => {
+        const text = typeof body === 'string' ? body : JSON.stringify(body)
+        const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: text })
+        return { status: response.status, text: await response.text(), headers: response.headers }
+      },
+      stop: async (signal = 'SIGTERM') => {
+        child.kill(signal)
+        return ended
+      },
+    }
+  }
+
+  /** A command of the same folder and state. */
+  async run(words: readonly string[], env: Environment = {}): Promise<CommandResult> {
+    const child = spawn(process.execPath, [command, ...words], {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...this.env, ...env, HARN_STATE_DIR: join(this.folder, 'state') },
+    })
+    this.running.add(child)
+    let out = ''
+    let err = ''
+    child.stdout.on('data', (data: Buffer) => (out += String(data)))
+    child.stderr.on('data', (data: Buffer) => (err += String(data)))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    this.running.delete(child)
+    return { code, out, err }
+  }
+
+  /** A command that succeeds and prints JSON. */
+  async runJson<T = { readonly [name: string]: unknown }>(words: readonly string[], env: Environment = {}): Promise<T> {
+    const { code, out, err } = await this.run(words, env)
+    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}`)
+    return JSON.parse(out) as T
+  }
+
+  /** The records of a topic of the log. */
+  async listRecords(topic: string): Promise<readonly LogRecord[]> {
+    const { log, store } = await openEventLog({ backend: 'sqlite', folder: join(this.folder, 'state') })
+    try {
+      return log.read({ topic })
+    } finally {
+      log.close()
+      await store.close()
+    }
+  }
+
+  remove(): void {
+    for (const child of this.running) child.kill('SIGKILL')
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+const LONGEST_WAIT_MS = 30_000
+
+/** Resolves when it holds. What never happens fails here, and says what was waited for. */
+export async function until(isThere: () => boolean): Promise<void> {
+  const end = Date.now() + LONGEST_WAIT_MS
+  while (!isThere()) {
+    if (Date.now() > end) throw new Error(`this did not happen: ${String(isThere)}`)
+    await delay(10)
+  }
+}
