@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openEventLog } from '@bridle/stdlib-tools/node'
 import type { LogRecord } from '@bridle/stdlib-tools/node'
+import { runInProcess } from './in-process.js'
 
 const command = join(import.meta.dirname, '..', 'dist', 'bridle.js')
 
@@ -100,21 +101,19 @@ export class OrchestratorBox {
     }
   }
 
-  /** A command of the same folder and state. */
+  /** A command of the same folder and state, in the process of the test. */
   async run(words: readonly string[], env: Environment = {}): Promise<CommandResult> {
-    const child = spawn(process.execPath, [command, ...words], {
-      cwd: this.folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...this.env, ...env, HARN_STATE_DIR: join(this.folder, 'state') },
-    })
-    this.running.add(child)
-    let out = ''
-    let err = ''
-    child.stdout.on('data', (data: Buffer) => (out += String(data)))
-    child.stderr.on('data', (data: Buffer) => (err += String(data)))
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-    this.running.delete(child)
-    return { code, out, err }
+    const given = { ...this.env, ...env, HARN_STATE_DIR: join(this.folder, 'state') }
+    const before = Object.keys(given).map((name) => [name, process.env[name]] as const)
+    Object.assign(process.env, given)
+    try {
+      const { code, stdout, stderr } = await runInProcess(this.folder, words)
+      return { code, out: stdout, err: stderr }
+    } finally {
+      for (const [name, value] of before)
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+    }
   }
 
   /** A command that succeeds and prints JSON. */

@@ -132,6 +132,7 @@ export interface TriggerReplayFlags extends LocalFlags {
 
 interface OutboxPayload {
   readonly event_id?: string
+  readonly replay_of_event_id?: string | null
   readonly result?: unknown
   readonly error?: string | null
   readonly attempt?: number
@@ -143,16 +144,18 @@ interface OutboxPayload {
 export async function triggerReplayCommand(eventId: string, flags: TriggerReplayFlags): Promise<number> {
   return withDesk(flags, async (desk) => {
     const ends = new Set(['dispatch_succeeded', 'dispatch_failed', 'dispatch_skipped'])
-    const readEnd = (): OutboxPayload & { readonly status: string } => {
-      const found = desk.log
-        .read({ topic: OUTBOX })
-        .findLast(({ kind, payload }) => ends.has(kind) && (payload as OutboxPayload).event_id === eventId)
+    /** The last end of its own dispatches, or of those that replayed it. */
+    const readEnd = (isReplay: boolean): OutboxPayload & { readonly status: string } => {
+      const found = desk.log.read({ topic: OUTBOX, eventId }).findLast(({ kind, payload }) => {
+        const isOfReplay = (payload as OutboxPayload).replay_of_event_id != null
+        return ends.has(kind) && isOfReplay === isReplay
+      })
       const payload = (found?.payload ?? {}) as OutboxPayload
       return { ...payload, status: (found?.kind ?? 'unknown').slice('dispatch_'.length) }
     }
-    const before = readEnd()
+    const before = readEnd(false)
     const handle = (await desk.ask({ action: 'replay', event_id: eventId })) as Handle
-    const after = readEnd()
+    const after = readEnd(true)
     const describe = (end: OutboxPayload & { readonly status: string }): { readonly [name: string]: unknown } => ({
       status: end.status,
       attempt_count: end.attempt ?? 0,
