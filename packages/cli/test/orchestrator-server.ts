@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -50,6 +50,10 @@ export class OrchestratorBox {
 
   write(name: string, text: string): void {
     writeFileSync(join(this.folder, name), text)
+  }
+
+  makeFolder(name: string): void {
+    mkdirSync(join(this.folder, name), { recursive: true })
   }
 
   read(name: string): string {

@@ -109,7 +109,7 @@ export class Connectors {
       readonly state: unknown
     }
     if (this.isStopped) return
-    desk.log.write((transaction) => {
+    this.inbox.write((transaction) => {
       for (const event of events) {
         if (!this.inbox.claim(transaction, binding, event.dedupe_key)) continue
         const envelope = { trigger_id: id, binding_version: binding.version, event }

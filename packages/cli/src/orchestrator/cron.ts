@@ -18,6 +18,8 @@ export class CronClock {
   private readonly inbox: Inbox
   private readonly onTick: () => void
   private timer: NodeJS.Timeout | null = null
+  /** Ticks up to here have fired. */
+  private fired = 0
   private isStopped = false
 
   constructor(desk: Desk, inbox: Inbox, onTick: () => void) {
@@ -49,10 +51,10 @@ export class CronClock {
     if (this.timer !== null) clearTimeout(this.timer)
   }
 
-  /** The triggers are others now. */
+  /** The triggers are others now; ticks that are due already are fired still. */
   restart(): void {
     if (this.timer !== null) clearTimeout(this.timer)
-    if (process.env['HARN_TEST_CRON_SINGLE_TICK_AT'] === undefined) this.schedule(Date.now())
+    if (process.env['HARN_TEST_CRON_SINGLE_TICK_AT'] === undefined) this.schedule(this.fired)
   }
 
   private listBindings(): readonly Binding[] {
@@ -61,6 +63,7 @@ export class CronClock {
 
   private schedule(after: number): void {
     if (this.isStopped) return
+    this.fired = after
     const due = this.listBindings().flatMap((binding) => {
       const { schedule, timezone } = binding.cron!
       return listCronTicks(schedule, timezone, after, 1).map((at) => ({ binding, at }))
@@ -102,8 +105,7 @@ export class CronClock {
       provider_payload: { provider: 'cron', cron_id: binding.id, schedule, tick_at: tick, raw: { catchup, timezone } },
       signature_status: { state: 'unsigned' },
     }
-    const { log } = this.desk
-    const isNew = log.write((transaction) => {
+    const isNew = this.inbox.write((transaction) => {
       if (!this.inbox.claim(transaction, binding, event.dedupe_key)) return false
       transaction.append(makeRecord(CRON_TICKS, 'trigger_event', event, { event_id: event.id, trace_id: event.trace_id }))
       return true

@@ -33,6 +33,22 @@ export interface BindingVersion {
   readonly module: Module
 }
 
+/** A version of a trigger that is on its way out. */
+export interface DrainingVersion {
+  readonly id: string
+  readonly version: number
+  readonly key: string
+  readonly fingerprint: string
+}
+
+interface Transition {
+  readonly id: string
+  readonly version: number
+  readonly binding_key: string
+  readonly to_state: string
+  readonly definition_fingerprint: string
+}
+
 function nameVersion(id: string, version: number): string {
   return `${id}@v${version}`
 }
@@ -146,6 +162,32 @@ export class Desk {
     return this.bindings.find((binding) => binding.id === id) ?? null
   }
 
+  /** Versions that take no new events and have not ended, by what the log says of them. */
+  listDraining(): readonly DrainingVersion[] {
+    const found = new Map<string, DrainingVersion>()
+    for (const { payload } of this.log.read({ topic: 'triggers.lifecycle', kind: 'state_transition' })) {
+      const {
+        binding_key: key,
+        to_state: state,
+        definition_fingerprint: fingerprint,
+        ...facts
+      } = payload as unknown as Transition
+      if (state === 'draining') found.set(key, { ...facts, key, fingerprint })
+      else found.delete(key)
+    }
+    return [...found.values()]
+  }
+
+  /** Whether a dispatch of a version has not ended: it runs, or waits for its turn, a time or a person. */
+  async hasOpenDispatch(key: string): Promise<boolean> {
+    const prefix = `${key}/`
+    for (const state of ['ready', 'running', 'parked', 'stuck'] as const) {
+      const [row] = await this.store.list({ state, after: prefix, most: 1 })
+      if (row?.runId.startsWith(prefix) === true) return true
+    }
+    return false
+  }
+
   /** One run of the program of the project. Throws CommandError with the error of the run. */
   async ask(request: { readonly action: string; readonly [key: string]: unknown }): Promise<unknown> {
     const run = this.runtime.start(this.module, {
@@ -174,6 +216,11 @@ export class Desk {
 
   append(topic: string, kind: string, payload: unknown, headers: { readonly [name: string]: string } = {}): void {
     this.log.later((transaction) => void transaction.append(makeRecord(topic, kind, payload, headers)))
+  }
+
+  /** What was appended is there for others when this returns. */
+  flush(): void {
+    this.log.write(() => {})
   }
 
   async close(): Promise<void> {

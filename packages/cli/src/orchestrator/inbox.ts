@@ -11,9 +11,13 @@ const DAY_MS = 86_400_000
 
 export class Inbox {
   private readonly claims = new Map<string, number>()
+  private readonly log: EventLog
+  /** Names of the claims of the transaction that is under way. */
+  private made: string[] | null = null
   readonly counts = { written: 0, rejected: 0 }
 
   constructor(log: EventLog, now = Date.now()) {
+    this.log = log
     for (const topic of [LEGACY, CLAIMS])
       for (const { payload } of log.read({ topic, kind: 'dedupe_claim' })) {
         const {
@@ -29,7 +33,21 @@ export class Inbox {
       }
   }
 
-  /** False when the key was claimed before and the claim holds still. Kept with the transaction. */
+  /** One transaction; claims of one that fails were never made. */
+  write<T>(work: (transaction: LogTransaction) => T): T {
+    const made: string[] = []
+    this.made = made
+    try {
+      return this.log.write(work)
+    } catch (cause) {
+      for (const name of made) this.claims.delete(name)
+      throw cause
+    } finally {
+      this.made = null
+    }
+  }
+
+  /** False when the key was claimed before and the claim holds still. Within `write`. */
   claim(transaction: LogTransaction, { id, retry }: Pick<Binding, 'id' | 'retry'>, key: string, retentionMs?: number): boolean {
     const now = Date.now()
     const name = `${id}\n${key}`
@@ -43,6 +61,7 @@ export class Inbox {
       makeRecord(CLAIMS, 'dedupe_claim', { binding_id: id, dedupe_key: key, expires_at_ms: expires }, { trigger_id: id }),
     )
     this.claims.set(name, expires)
+    this.made?.push(name)
     this.counts.written++
     return true
   }

@@ -284,7 +284,7 @@ export class Listener {
   /** Keeps events that were not accepted before; they are on the disk when this returns. */
   accept(binding: Binding, events: readonly EventRecord[], acceptedAt: number): Answer {
     const { id, version } = binding
-    const logIds = this.desk.log.write((transaction) =>
+    const logIds = this.inbox.write((transaction) =>
       events.map((event) => {
         if (binding.dedupe_key !== null && !this.inbox.claim(transaction, binding, event.dedupe_key)) return null
         const record = { trigger_id: id, binding_version: version, event }
@@ -330,7 +330,7 @@ export class Listener {
       if (!outcome.ok) throw this.reject(provider, 'jwt', outcome.reason, {})
       const { jti, exp } = outcome.claims
       if (typeof jti === 'string') {
-        const isFirst = this.desk.log.write((transaction) =>
+        const isFirst = this.inbox.write((transaction) =>
           this.inbox.claim(transaction, binding, `jti:${jti}`, Math.max(0, Number(exp) * 1000 - Date.now())),
         )
         if (!isFirst) throw this.reject(provider, 'jwt', `a2a-push JWT jti \`${jti}\` has already been accepted`, {})

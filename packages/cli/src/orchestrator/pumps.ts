@@ -18,6 +18,8 @@ export const LIFECYCLE = 'orchestrator.lifecycle'
 
 /** How often is looked for records of other processes. */
 const LOOK_MS = 100
+/** How long a pump waits with a record that it could not take. */
+const RETRY_MS = 1000
 const AT_ONCE = 64
 
 export interface EventRecord {
@@ -80,6 +82,8 @@ export class Pump {
 
   start(): void {
     this.looping = this.loop()
+    // Whoever drains hears of it.
+    this.looping.catch(() => {})
   }
 
   /** There may be something new. */
@@ -123,13 +127,26 @@ export class Pump {
       for (const record of records) {
         if (this.isStopping || this.isDrained()) return
         await this.waitAtGate()
-        await this.take(record)
+        if (!(await this.tryTake(record))) break
         this.cursor = record.id
         const { cursor } = this
         log.later((transaction) => transaction.setCursor(this.topic, this.consumer, cursor))
         if (this.drain !== null) this.drain.count++
       }
       if (records.length === 0 && this.drain === null) await this.rest()
+    }
+  }
+
+  /** What fails is tried again after a time, since everything behind it waits; the end of the process does not wait for that. */
+  private async tryTake(record: LogRecord): Promise<boolean> {
+    try {
+      await this.take(record)
+      return true
+    } catch (cause) {
+      complain(`[harn] warning: pump of ${this.topic} failed at ${record.id}: ${String(cause)}\n`)
+      if (this.drain !== null) throw cause
+      await this.rest(RETRY_MS)
+      return false
     }
   }
 
@@ -146,9 +163,9 @@ export class Pump {
     while (!existsSync(release)) await delay(20)
   }
 
-  private async rest(): Promise<void> {
+  private async rest(ms = LOOK_MS): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS)
+      const timer = setTimeout(resolve, ms)
       this.wake = () => {
         clearTimeout(timer)
         resolve()
@@ -171,6 +188,14 @@ export function nameDispatch({ trigger_id: id, binding_version: version, event }
   return `${id}@v${version}/${event.id}`
 }
 
+export interface DispatcherOptions {
+  /** How many dispatches run at once. */
+  readonly maxOutstanding: number
+  readonly leaseMs?: number
+  /** Is told when a dispatch has ended. */
+  readonly onEnd?: () => void
+}
+
 export class Dispatcher {
   readonly pending: Pump
   readonly cron: Pump
@@ -178,12 +203,14 @@ export class Dispatcher {
   private readonly desk: Desk
   private readonly worker: DurableWorker
   private readonly maxOutstanding: number
+  private readonly onEnd: () => void
   private readonly running = new Map<string, Envelope>()
   private freed: (() => void)[] = []
   private readonly idle: (() => void)[] = []
 
-  constructor(desk: Desk, { maxOutstanding, leaseMs }: { readonly maxOutstanding: number; readonly leaseMs?: number }) {
+  constructor(desk: Desk, { maxOutstanding, leaseMs, onEnd = () => {} }: DispatcherOptions) {
     this.desk = desk
+    this.onEnd = onEnd
     this.maxOutstanding = maxOutstanding
     this.worker = new DurableWorker({
       store: desk.store,
@@ -323,6 +350,7 @@ export class Dispatcher {
       error,
     })
     this.release(runId)
+    this.onEnd()
   }
 
   private release(runId: string): void {

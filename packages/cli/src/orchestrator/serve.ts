@@ -7,7 +7,7 @@ import { complain } from '../printable.js'
 import { Connectors } from './connectors.js'
 import { CronClock } from './cron.js'
 import { Desk, joinState } from './desk.js'
-import type { DeskFlags, ReloadSummary } from './desk.js'
+import type { DeskFlags, DrainingVersion, ReloadSummary } from './desk.js'
 import { parseDuration } from './durations.js'
 import { Inbox } from './inbox.js'
 import { Listener, readCredentials } from './listener.js'
@@ -104,6 +104,8 @@ class OrchestratorProcess {
   private isReady = false
   private endWatch: (() => void) | null = null
   private reloading: Promise<unknown> = Promise.resolve()
+  private draining: readonly DrainingVersion[] = []
+  private ending: Promise<void> = Promise.resolve()
 
   constructor(desk: Desk, flags: ServeOrchestratorFlags) {
     this.desk = desk
@@ -117,7 +119,10 @@ class OrchestratorProcess {
     }
     this.inbox = new Inbox(desk.log)
     this.mcp = new McpHttp(desk)
-    this.dispatcher = new Dispatcher(desk, { maxOutstanding: this.limits.outstanding })
+    this.dispatcher = new Dispatcher(desk, {
+      maxOutstanding: this.limits.outstanding,
+      onEnd: () => void this.endDrained(),
+    })
     this.cron = new CronClock(desk, this.inbox, () => this.dispatcher.cron.kick())
     this.listener = new Listener(desk, this.inbox, {
       isReady: () => this.isReady,
@@ -160,6 +165,7 @@ class OrchestratorProcess {
     this.address = await this.listener.listen(flags.bind ?? process.env['HARN_ORCHESTRATOR_LISTEN'] ?? '127.0.0.1:8080', tls)
     this.cron.start()
     this.connectors.poll()
+    await this.readDraining()
     const counts = activations.map(({ provider, binding_count: count }) => `${provider}(${count})`)
     this.say(`activated connectors: ${counts.length === 0 ? 'none' : counts.join(', ')}`)
     this.isReady = true
@@ -184,6 +190,7 @@ class OrchestratorProcess {
       desk.append(LIFECYCLE, 'startup_stranded_envelopes', { count: stranded.length })
       this.say(`warning: ${stranded.length} stranded envelopes; \`orchestrator recover\` lists them`)
     }
+    desk.flush()
     this.say(`HTTP listener ready on ${this.url}`)
     if (flags.watch === true) this.watchManifest()
   }
@@ -207,6 +214,7 @@ class OrchestratorProcess {
     for (const report of reports) if (report.reason !== 'drained') this.tellTruncated(report)
     const isSettled = await this.dispatcher.settled(left())
     await this.dispatcher.stop()
+    await this.ending
     const [pendingDrained, cronDrained, inboxDrained] = reports.map(({ drained }) => drained)
     desk.append(LIFECYCLE, 'stopped', {
       ...this.describe('stopped'),
@@ -224,21 +232,22 @@ class OrchestratorProcess {
   /** Reads the manifest again; everything stays as it was when that fails. One after the other. */
   reload(source: string): Promise<ReloadSummary | Error> {
     const done = this.reloading.then(async () => {
-      const before = this.desk.bindings
       try {
         const summary = await this.desk.reload()
         this.listener.reload()
         this.cron.restart()
         await this.connectors.restart()
         this.desk.append(MANIFEST_TOPIC, 'reload_succeeded', { source, summary })
+        this.desk.flush()
         this.keepSnapshot('running')
         const { added, modified, removed } = summary
         this.say(`manifest reloaded via ${source} (+${added.length} ~${modified.length} -${removed.length})`)
-        this.endDrained(before.filter(({ id }) => removed.includes(id) || modified.includes(id)))
+        await this.readDraining()
         return summary
       } catch (cause) {
         const error = cause instanceof Error ? cause : new Error(String(cause))
         this.desk.append(MANIFEST_TOPIC, 'reload_failed', { source, error: error.message })
+        this.desk.flush()
         this.say(`warning: manifest reload failed: ${error.message}`)
         return error
       }
@@ -247,11 +256,24 @@ class OrchestratorProcess {
     return done
   }
 
-  /** Versions that drain end when nothing of them is under way. */
-  private endDrained(bindings: Desk['bindings']): void {
-    void this.dispatcher.settled(this.limits.shutdownMs).then(async () => {
-      for (const binding of bindings) await this.desk.ask({ action: 'end', bindings: [], binding })
-    })
+  private async readDraining(): Promise<void> {
+    this.draining = this.desk.listDraining()
+    await this.endDrained()
+  }
+
+  /** Versions that drain end when no dispatch of them is left, also none that waits. One look after the other. */
+  private endDrained(): Promise<void> {
+    if (this.draining.length === 0) return this.ending
+    this.ending = this.ending
+      .then(async () => {
+        for (const binding of this.draining) {
+          if (await this.desk.hasOpenDispatch(binding.key)) continue
+          this.draining = this.draining.filter((each) => each !== binding)
+          await this.desk.ask({ action: 'end', bindings: [], binding })
+        }
+      })
+      .catch((cause: unknown) => this.say(`warning: a version could not be ended: ${String(cause)}`))
+    return this.ending
   }
 
   private async answerReload(source: string): Promise<Answer> {
