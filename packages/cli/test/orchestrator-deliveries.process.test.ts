@@ -118,7 +118,7 @@ function now(): number {
 const HASH = /^[0-9a-f]{64}$/
 
 /** How each variant signs; `at` are seconds since 1970. */
-const SIGNERS: { readonly [trigger: string]: (body: string, at: number, key: string) => Headers } = {
+const SIGNERS: { [trigger: string]: (body: string, at: number, key: string) => Headers } = {
   github: (body, _at, key) => ({ 'x-hub-signature-256': `sha256=${hex(body, key)}`, 'x-github-event': 'issues' }),
   hub: (body, _at, key) => ({ 'x-hub-signature-256': `sha256=${hex(body, key)}` }),
   notion: (body, _at, key) => ({ 'x-notion-signature': `sha256=${hex(body, key)}` }),

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openEventLog } from '@bridle/stdlib-tools/node'
-import type { LogRecord } from '@bridle/stdlib-tools/node'
 import { runInProcess } from './in-process.js'
 
 const command = join(import.meta.dirname, '..', 'dist', 'bridle.js')
@@ -35,6 +34,11 @@ export interface CommandResult {
   readonly code: number | null
   readonly out: string
   readonly err: string
+}
+
+export interface TopicRecord {
+  readonly kind: string
+  readonly payload: { readonly [name: string]: unknown }
 }
 
 /** A folder with a manifest, a library of handlers, and the state of its orchestrator. */
@@ -128,10 +132,10 @@ export class OrchestratorBox {
   }
 
   /** The records of a topic of the log. */
-  async listRecords(topic: string): Promise<readonly LogRecord[]> {
+  async listRecords(topic: string): Promise<readonly TopicRecord[]> {
     const { log, store } = await openEventLog({ backend: 'sqlite', folder: join(this.folder, 'state') })
     try {
-      return log.read({ topic })
+      return log.read({ topic }) as unknown as readonly TopicRecord[]
     } finally {
       log.close()
       await store.close()
