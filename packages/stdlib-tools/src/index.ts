@@ -33,6 +33,7 @@ export type {
   CallToPrepare,
   HostFunctions,
   PendingLimits,
+  PrepareContext,
   PreparedCall,
   PureDefinition,
   PureFunction,
@@ -111,6 +112,11 @@ export type { ConstrainedCall } from '@bridle/compiler/grants'
 export { callTool, createExecutors, toolProvider } from './tools/executors/index.js'
 export { checkKeyRing, mintKey, readKey } from './tools/executors/completion-keys.js'
 export type { KeyRing, KeyTarget, Resolution, Resolved } from './tools/executors/completion-keys.js'
+export { memoryAttachments } from './tools/host-tools/attachments.js'
+export type { AttachmentRef, AttachmentStore, ToolAttachments } from './tools/host-tools/attachments.js'
+export type { ToolEvent, ToolEvents, ToolProcesses } from './tools/host-tools/durable-links.js'
+export { Done } from './tools/host-tools/intents.js'
+export type { Intent } from './tools/host-tools/intents.js'
 export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './tools/host-tools/durable.js'
 export { PendingResults } from './tools/executors/pending.js'
 export type {
@@ -169,7 +175,8 @@ export type {
   SimulationFailure,
 } from './host/runs/simulate.js'
 export { DurableWorker } from './host/durable/worker.js'
-export type { DurableWorkerOptions, EndedRun, SubmitOptions } from './host/durable/worker.js'
+export type { DurableWorkerOptions, SubmitOptions } from './host/durable/worker.js'
+export type { EndedRun } from './host/durable/ended.js'
 export { migrateRun } from './host/durable/migrate.js'
 export type { Migration } from './host/durable/migrate.js'
 export { DurableDriver } from './host/durable/driver.js'

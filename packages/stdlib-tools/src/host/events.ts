@@ -27,6 +27,8 @@ export type RunEvent =
   | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
   /** Of a run that is traced; the first, `run_start`, comes before anyone can listen. */
   | { readonly type: 'trace'; readonly event: TraceEvent }
+  /** The run did not end well, and not everything that tools asked for (`ctx.onUndo`) could be undone. */
+  | { readonly type: 'undo_failed'; readonly message: string }
   | { readonly type: 'end'; readonly status: string }
 
 export class EventStream {

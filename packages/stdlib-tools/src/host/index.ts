@@ -42,8 +42,10 @@ export type {
   WorkerFacts,
 } from './durable/store.js'
 export { answerUnknown } from './durable/pieces.js'
-export { DurableWorker, judgeCall, summarizeResult } from './durable/worker.js'
-export type { DurableWorkerOptions, EndedRun, SubmitOptions } from './durable/worker.js'
+export { summarizeResult } from './durable/ended.js'
+export { DurableWorker, judgeCall } from './durable/worker.js'
+export type { DurableWorkerOptions, SubmitOptions } from './durable/worker.js'
+export type { EndedRun } from './durable/ended.js'
 
 export type { RunEvent } from './events.js'
 

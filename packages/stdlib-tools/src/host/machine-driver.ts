@@ -2,6 +2,8 @@
 // it, and where that is written down, is the affair of each (driver.ts; durable/driver.ts).
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
+import { listUndos } from '../tools/dispatch/note-state.js'
+import type { UndoCall } from '../tools/dispatch/note-state.js'
 import { readBudgetCounters } from '../tools/policy/grants.js'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, NestedCall, Plain, RunExit, Value } from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
@@ -95,6 +97,8 @@ export interface RunDriver {
   snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[]
   budgetCounters(): ReadonlyMap<string, number>
+  /** What is to be called when the run does not end well, in order. */
+  undos(): readonly UndoCall[]
 }
 
 /** Raised by a driver whose run ends in this process only: it goes on elsewhere, or later. */
@@ -161,6 +165,10 @@ export abstract class MachineDriver implements RunDriver {
 
   budgetCounters(): ReadonlyMap<string, number> {
     return readBudgetCounters(this.machine.families ?? new Map())
+  }
+
+  undos(): readonly UndoCall[] {
+    return listUndos(this.machine.families ?? new Map())
   }
 
   protected enter(step: () => RunExit): RunExit {

@@ -7,6 +7,7 @@ import { findNote } from '../tools/dispatch/durable-notes.js'
 import type { AskedNote } from '../tools/dispatch/durable-notes.js'
 import { nestedCalls } from '../tools/dispatch/nested-state.js'
 import { DEFAULT_LIMITS, OutcomeWalk, isPlainAnswer } from '@bridle/vm'
+import type { Context } from '@bridle/vm/families'
 import type { Effect, EffectOutcome, NestedCall } from '@bridle/vm'
 import { awaitNextTurn } from '../library/time/host-clock.js'
 import type { DrivenMachine } from './machine.js'
@@ -82,6 +83,7 @@ export class Performer {
   }
 
   perform(effect: Effect, id: number, facts: CallFacts): EffectOutcome | Promise<EffectOutcome> {
+    this.intents.delete(id)
     if (facts.isAgain === true && this.parts.keepsNested === false) this.unsure.add(id)
     try {
       const result = this.parts.perform(effect, new Call(id, this.parts, facts, this.aborts, this))
@@ -155,6 +157,10 @@ export class Performer {
       runId: parts.runId,
       now: () => parts.now(),
       begin: (asked) => this.beginNote(id, asked),
+      find: (asked) => parts.machine().onBehalfOf?.(id, (ctx) => findNote(ctx, id, asked, 0).before) ?? { kind: 'none' },
+      sessionId: () => parts.machine().onBehalfOf?.(id, (ctx) => readSession(ctx)) ?? null,
+      intend: (happen) => void this.intents.set(id, happen),
+      link: parts.link ?? null,
       mint: (token) => parts.mint(token),
       awaitEvent: (token, dueAt) => parts.awaitEvent(id, token, dueAt),
     }
@@ -163,6 +169,16 @@ export class Performer {
   /** Notes of an effect that were begun and have not ended. */
   countOpenNotes(id: number): number {
     return this.open.get(id) ?? 0
+  }
+
+  /** What follows from the answer to an effect; it happens with the commit that keeps the answer. */
+  private readonly intents = new Map<number, () => void>()
+
+  /** The answer has entered the run. */
+  carryOutIntents(id: number): void {
+    const happen = this.intents.get(id)
+    this.intents.delete(id)
+    happen?.()
   }
 
   private readonly open = new Map<number, number>()
@@ -180,14 +196,14 @@ export class Performer {
     if (isNew) this.enterNested({ type: 'nested', id, inside: this.parts.isInMachine(), call })
     const isOpen = before.kind === 'none' || before.kind === 'begun'
     // Waits are not work: a run may leave this process while its tools only wait.
-    const counts = isOpen && asked.kind !== 'wait'
+    const counts = isOpen && asked.kind === 'step'
     if (counts) this.open.set(id, this.countOpenNotes(id) + 1)
     const { kept } = this.parts
     return {
       before: isNew && this.unsure.has(id) ? { kind: 'begun' } : before,
       startedMs: call.startedMs,
       args: call.args,
-      kept: isNew && kept !== undefined && asked.kind === 'step' ? kept() : null,
+      kept: isNew && kept !== undefined && asked.kind !== 'wait' && asked.kind !== 'linked' ? kept() : null,
       settle: (outcome) => {
         if (counts) this.open.set(id, this.countOpenNotes(id) - 1)
         this.endNested(id, call.id, outcome)
@@ -251,6 +267,11 @@ export class Performer {
     }
     noteNested(this.parts.machine(), entry)
   }
+}
+
+function readSession(ctx: Context): string | null {
+  const session = ctx.machine.task().fields.get('agent_session_id')
+  return typeof session === 'string' ? session : null
 }
 
 function accept(effect: Effect, outcome: EffectOutcome, { problem }: OutcomeWalk): EffectOutcome {

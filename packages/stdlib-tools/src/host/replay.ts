@@ -7,6 +7,8 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, RunExit, ScriptPlace } from '@bridle/vm'
+import { listUndos } from '../tools/dispatch/note-state.js'
+import type { UndoCall } from '../tools/dispatch/note-state.js'
 import { leaveNested } from '../tools/dispatch/nested-calls.js'
 import { makeStuckFault } from './driver.js'
 import { noteNested } from './performer.js'
@@ -50,6 +52,8 @@ export type ReplayEnd =
       readonly output: string
       /** See journal-trace.ts. */
       readonly trace: string
+      /** What is to be called when the run did not end well. */
+      readonly undos: readonly UndoCall[]
     }
   | { readonly kind: 'diverged'; readonly divergence: Divergence; readonly output: string }
   /** Where the journal of a run that was cut off ends; only with `isOpen`. The machine waits, or has a slice of work before it. */
@@ -328,7 +332,7 @@ class Replayer {
       this.diverge('replay_mismatch', message, null, null, null)
       return { kind: 'diverged', divergence: this.divergence!, output: this.output }
     }
-    return { kind: 'ended', end, output: this.output, trace }
+    return { kind: 'ended', end, output: this.output, trace, undos: listUndos(this.machine.families ?? new Map()) }
   }
 
   private finishExhausted(message: string): ReplayEnd {

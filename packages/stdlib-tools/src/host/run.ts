@@ -2,6 +2,7 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { listenForAbort } from '../library/abort.js'
+import type { UndoCall } from '../tools/dispatch/note-state.js'
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import type { PieceListener } from '../agents/models/told-pieces.js'
 import type { ReportListener } from '../library/logging/reports.js'
@@ -144,6 +145,8 @@ export interface RunParts {
   readonly dryRunBefore: readonly DryRunEntry[]
   /** When the run began, for one that goes on; null for a fresh one. */
   readonly startedAt: number | null
+  /** Calls tools that undo what was done; what could not be, as text. */
+  readonly undo?: ((undos: readonly UndoCall[]) => Promise<string | null>) | undefined
   /** Wraps what the driver knows into the bytes of a snapshot. */
   readonly pack: (state: RunState, options: SnapshotOptions) => Uint8Array
 }
@@ -346,6 +349,20 @@ export class Run<Output = Plain> {
     }
   }
 
+  /** What tools asked to have undone when this run does not end well. */
+  undos(): readonly UndoCall[] {
+    return this.driver.undos()
+  }
+
+  /** A run that a store keeps is followed by another one instead. */
+  private async undo(): Promise<void> {
+    const { undo, drive, dryRun } = this.parts
+    const undos = undo === undefined || drive !== undefined || dryRun ? [] : this.undos()
+    if (undos.length === 0) return
+    const problem = await undo!(undos)
+    if (problem !== null) this.emit({ type: 'undo_failed', message: problem })
+  }
+
   private pack(state: DriverState, options: SnapshotOptions): Uint8Array {
     return this.parts.pack({ ...state, startedAt: this.startedAt, output: this.text, dryRun: [...this.entries] }, options)
   }
@@ -366,7 +383,9 @@ export class Run<Output = Plain> {
       if (this.unkept !== null) throw this.unkept
       if (this.recorder?.isLost === true) this.abort.abort(new Error(TRACE_LOST))
       this.logHead()
-      const result = await this.makeResult(await this.driver.run())
+      const end = await this.driver.run()
+      const result = await this.makeResult(end)
+      if (isUndone(end)) await this.undo()
       this.recorder?.end(result.status, findComplaint(result))
       if (this.recorder?.isLost === true)
         throw new ToolError('store_unavailable', `${TRACE_LOST}: ${describeCause(this.recorder.failure)}`, {
@@ -454,6 +473,10 @@ export class Run<Output = Plain> {
       return { ...ended, status: 'limit', limit: 'heap', message: `out of memory: the result is ${cause.message}` }
     }
   }
+}
+
+function isUndone(end: DriveEnd): boolean {
+  return end.kind !== 'done' && !(end.kind === 'exit' && end.code === 0)
 }
 
 /** What ended a run that did not end well. */

@@ -30,7 +30,9 @@ import { joinProviders } from '../tools/executors/provider.js'
 import type { ProviderSources } from '../tools/executors/provider.js'
 import type { OpenedPiece, Piece } from './durable/pieces.js'
 import type { NewRun } from './durable/store.js'
-import { Run } from './run.js'
+import { compileUndo } from './durable/undo.js'
+import { Run, findComplaint } from './run.js'
+import type { UndoCall } from '../tools/dispatch/note-state.js'
 import { ProgramCompiler } from './program-compiler.js'
 import { makeKeeperParts, openDurablePiece, replayRecording } from './recordings.js'
 import type { Origin, RecordingParts } from './recordings.js'
@@ -423,12 +425,34 @@ export class Runtime {
       holdFrom: options.holdFrom,
       latency: options.latency,
       drive: options.drive,
+      undo: (undos) => this.undo(`${runId}/undo`, undos, authority, options),
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
       begun: from.begun,
       pack: (state, wanted) => this.pack(module, { runId, input, branches, authority }, options, state, wanted),
     })
+  }
+
+  /** What could not be undone, as text; null when all of it was. */
+  private async undo(
+    runId: string,
+    undos: readonly UndoCall[],
+    authority: RunAuthority,
+    { providers, bridge, onEvent }: StartOptions,
+  ): Promise<string | null> {
+    const input = undos as unknown as Plain
+    const run = this.launch(
+      compileUndo(this),
+      { kind: 'start', input, globals: {}, limits: { ...DEFAULT_LIMITS, ...this.options.limits } },
+      { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
+      {
+        ...(providers === undefined ? {} : { providers }),
+        ...(bridge === undefined ? {} : { bridge }),
+        ...(onEvent === undefined ? {} : { onEvent }),
+      },
+    )
+    return findComplaint(await run.result)
   }
 
   /** A function that asks goes before the providers of the host, and these before the desk. */

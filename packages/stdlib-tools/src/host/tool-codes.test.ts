@@ -150,10 +150,28 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
   durable_effect_empty_event_key: makeDurable(({ durable }) => durable.event('')),
   durable_effect_event_timeout: makeDurable(({ durable }) => durable.waitFor('never', { timeoutMs: 5 })),
   durable_effect_event_cancelled: makeFailing('durable_effect_event_cancelled'),
-  durable_effect_process_event_unavailable: makeFailing('durable_effect_process_event_unavailable'),
+  durable_effect_process_event_unavailable: makeDurable(({ events }) => events.emit('a')),
   durable_effect_empty_process_event_type: makeFailing('durable_effect_empty_process_event_type'),
   process_not_visible: makeFailing('process_not_visible'),
   process_already_terminal: makeFailing('process_already_terminal'),
+  // In runs of a store: node/durable-links.test.ts.
+  ...Object.fromEntries(
+    (
+      [
+        'durable_effects_missing_call_id',
+        'durable_effect_process_event_append_failed',
+        'durable_effect_process_event_process_mismatch',
+        'tool_completion_key_missing_call_id',
+        'await_event_unsupported',
+        'quota_exceeded',
+      ] as const
+    ).map((code) => [code, makeFailing(code)]),
+  ),
+  process_registry_unavailable: makeDurable(({ processes }) => processes.start({ pipeline: 'a' })),
+  pending_tool_announcement_failed: makeDurable(
+    ({ completionKey, pending: defer }) => (completionKey(), defer({ announcement: { type: 'a' } })),
+    { mayDefer: true },
+  ),
   intent_invalid: makeFailing('intent_invalid'),
   intent_limit: makeFailing('intent_limit'),
   await_event_unknown_or_revoked: makeFailing('await_event_unknown_or_revoked'),

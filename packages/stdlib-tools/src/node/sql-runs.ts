@@ -78,6 +78,7 @@ interface OwnedRun {
   seq: number
 }
 
+const HAS_UNDO = `SELECT 1 FROM bridle_entries WHERE run = ? AND line LIKE '%"kind":"undo"%' LIMIT 1`
 const NO_TOKENS = '[]'
 /** Runs of a dead worker that are given to others at once, and due timers that are looked at: the thread is held for so long. */
 const MOST_AT_ONCE = 1000
@@ -204,7 +205,10 @@ export class SqlRuns {
     if (row === null || row.state === ENDED) return false
     // Of a parked run that undoes what it did: a worker ends it.
     const isAsked =
-      row.state === RUNNING || ((row.state === PARKED || row.state === READY) && waitsFor(row).includes(CANCEL_TOKEN))
+      row.state === RUNNING ||
+      ((row.state === PARKED || row.state === READY) && waitsFor(row).includes(CANCEL_TOKEN)) ||
+      // One whose worker is gone, and which has something to undo.
+      (row.state === READY && this.get(HAS_UNDO, row.id) !== null)
     if (isAsked) {
       this.run(
         'INSERT INTO bridle_signals (run, token, line, at) VALUES (?, ?, ?, ?) ON CONFLICT (run, token) DO NOTHING',

@@ -1,7 +1,7 @@
 // What both sides of a Restate server know: the names of the objects, and what is said of a run.
 
 import type { NewProgram, RunRow } from '../host/durable/store.js'
-import type { EndedRun } from '../host/durable/worker.js'
+import type { EndedRun } from '../host/durable/ended.js'
 
 export const RUN_OBJECT = 'BridleRun'
 export const INBOX_OBJECT = 'BridleInbox'

@@ -1,7 +1,8 @@
 // Durable runs under test: a store in memory, workers on a virtual clock, and processes that die at a chosen commit.
 
 import { DurableWorker } from '../host/durable/worker.js'
-import type { DurableWorkerOptions, EndedRun } from '../host/durable/worker.js'
+import type { EndedRun } from '../host/durable/ended.js'
+import type { DurableWorkerOptions } from '../host/durable/worker.js'
 import type { DurableStore, StoreWorker } from '../host/durable/store.js'
 import { VirtualClock } from '../library/time/host-clock.js'
 import { openDurableStore } from '../node/sqlite-engine.js'

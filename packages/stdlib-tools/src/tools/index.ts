@@ -125,6 +125,11 @@ export type { DefinedTool, DriftReaction, DriftWatch, ResultCache } from './host
 export { composeTools, partialTool } from './host-tools/combine.js'
 export type { PartialOptions } from './host-tools/combine.js'
 export { declareTool, declareTools, readToolDeclarations, toolsOfDeclarations } from './host-tools/declarations.js'
+export { memoryAttachments } from './host-tools/attachments.js'
+export type { AttachmentRef, AttachmentStore, ToolAttachments } from './host-tools/attachments.js'
+export type { ToolEvent, ToolEvents, ToolProcesses } from './host-tools/durable-links.js'
+export { Done } from './host-tools/intents.js'
+export type { Intent } from './host-tools/intents.js'
 export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './host-tools/durable.js'
 export {
   DefinitionError,
@@ -144,6 +149,7 @@ export type {
   Executed,
   HostFunctions,
   PendingLimits,
+  PrepareContext,
   PreparedCall,
   PureDefinition,
   PureFunction,
@@ -260,3 +266,5 @@ export { findInstalledAnnotations, matchesGlob, rankLevel } from './policy/tool-
 export { makeHints } from './servers/hints.js'
 export { chooseNumber, mcpFamily, mcpGlobal } from './servers/mcp.js'
 export { mcpServeFamily } from './servers/serve.js'
+export { listUndos } from './dispatch/note-state.js'
+export type { UndoCall } from './dispatch/note-state.js'

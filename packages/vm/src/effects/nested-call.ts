@@ -19,6 +19,9 @@ export interface NestedCall {
   readonly kind?: NoteKind
 }
 
-/** A step with a result, a wait for somebody outside or for a time. */
-export const NOTE_KINDS = ['step', 'wait'] as const
+/**
+ * A step with a result, a wait for somebody outside or for a time, something that happens with the commit that keeps it, and a call that undoes
+ * what was done: when the run fails (`undo`), or when it ends while the call around it is under way (`cancel`).
+ */
+export const NOTE_KINDS = ['step', 'wait', 'linked', 'undo', 'cancel'] as const
 export type NoteKind = (typeof NOTE_KINDS)[number]

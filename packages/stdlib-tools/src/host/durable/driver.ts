@@ -13,6 +13,7 @@ import { isAnsweredOnce, isKeyToken } from '../../tools/executors/completion-key
 import { LATE } from '../../tools/executors/pending.js'
 import { describeCause, runtimeError } from '../../tools/executors/provider.js'
 import type { TokenLimit } from '../../tools/executors/provider.js'
+import { ToolError } from '../../tools/host-tools/errors.js'
 import { effectProblem } from '../../library/effects/index.js'
 import { makeStuckFault } from '../driver.js'
 import { MachineDriver } from '../machine-driver.js'
@@ -116,7 +117,9 @@ export class DurableDriver<H> extends MachineDriver {
 
   protected awaitEvent(id: number, token: string, dueAt: number | null): Promise<ToolOutcome> {
     if (this.host.local === undefined)
-      return Promise.reject(new Error('tools of this engine cannot wait: return pending() instead'))
+      return Promise.reject(
+        new ToolError('await_event_unsupported', 'tools of this engine cannot wait: return pending() instead'),
+      )
     return new Promise((settle) => {
       const handle = this.host.promise(token, id)
       this.events.add({ id, token, dueAt, handle, late: dueAt === null ? null : this.host.timer(dueAt), settle })
@@ -252,6 +255,7 @@ export class DurableDriver<H> extends MachineDriver {
   private resume(answer: ArrivedAnswer | null): RunExit {
     const now = this.host.now()
     this.log({ type: 'resume', id: answer?.id ?? null, outcome: answer?.outcome ?? null, now })
+    if (answer !== null) this.performer.carryOutIntents(answer.id)
     return this.enter(() => this.machine.resume(answer === null ? null : { id: answer.id, outcome: answer.outcome }, now))
   }
 
@@ -268,6 +272,7 @@ export class DurableDriver<H> extends MachineDriver {
     const result = this.performer.perform(effect, id, { askedAt: this.host.now() })
     if (!(result instanceof Promise)) {
       this.log({ type: 'answer', id, outcome: result })
+      this.performer.carryOutIntents(id)
       this.options.observer?.outcome?.(id, effect, result)
       return result
     }
@@ -423,7 +428,7 @@ export class DurableDriver<H> extends MachineDriver {
     const snapshot = (): Uint8Array => this.policy.pack(this.readState())
     const awaited = events.map(({ token }) => ({ token, limit: null }))
     // A run that watches for its cancellation is not ended by whoever cancels it.
-    if ([...this.pending.values()].some(({ effect }) => readCancelWatch(effect) !== null))
+    if (this.undos().length > 0 || [...this.pending.values()].some(({ effect }) => readCancelWatch(effect) !== null))
       awaited.push({ token: CANCEL_TOKEN, limit: null })
     const { tokens, steps, isFull } = this
     return this.host.park({ tokens, events: awaited, wakeAt: earliest, steps, isIdle, isFull, snapshot })

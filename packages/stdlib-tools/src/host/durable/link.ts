@@ -1,6 +1,7 @@
 // What a run of a worker does through its store: other runs of its program, signals, what it says of itself. Each is a change that is
 // committed together with what entered the run (StoreHost.link).
 
+import { SourceFile, parse } from '@bridle/parser'
 import { SIGNAL_TOKEN } from '../../tools/executors/completion-keys.js'
 import type { RunLink } from '../../tools/executors/provider.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
@@ -12,7 +13,11 @@ import type { Runtime } from '../runtime.js'
 import { encodeAnswer } from './answers.js'
 import type { DurableStore, LinkedChange, RunRow } from './store.js'
 
+/** Events that are looked at at once. */
+const MOST_EVENTS = 1000
+
 export interface LinkParts {
+  readonly runId: string
   readonly runtime: Runtime
   readonly store: DurableStore
   readonly module: Module
@@ -28,6 +33,7 @@ export interface LinkParts {
 }
 
 export function makeRunLink({
+  runId: ownId,
   runtime,
   store,
   module,
@@ -47,11 +53,13 @@ export function makeRunLink({
       throw new ToolError('process_not_visible', `the store has no run ${JSON.stringify(runId)} that this one may see`)
     return row
   }
+  const prepareStart: RunLink['prepareStart'] = ({ run: runId, pipeline, input, on_parent_end: onParentEnd }) => {
+    const run = runtime.prepareRun(loadPipeline(runtime, module, pipeline), { runId, input, now: now(), as: authority })
+    return () => link({ do: 'start', run, onParentEnd })
+  }
   return {
-    start({ run: runId, pipeline, input, on_parent_end: onParentEnd }) {
-      const child = loadPipeline(runtime, module, pipeline)
-      link({ do: 'start', run: runtime.prepareRun(child, { runId, input, now: now(), as: authority }), onParentEnd })
-    },
+    start: (asked) => prepareStart(asked)(),
+    prepareStart,
     signal: (to, name, value) => link({ do: 'signal', to, token: `${SIGNAL_TOKEN}${name}`, line: encodeAnswer({ ok: value }) }),
     cancel: (to, reason) => link({ do: 'cancel', to, reason }),
     publish: (name, value) => link({ do: 'publish', name, line: JSON.stringify(plainToJson(value)) }),
@@ -69,13 +77,26 @@ export function makeRunLink({
       const said = (await find(runId)).published?.[name]
       return said === undefined ? null : plainFromJson(said)
     },
+    async events(after) {
+      await kept()
+      const found = (await store.events?.(ownId, { after, most: MOST_EVENTS })) ?? []
+      return found.map(({ sequence, type, line }) => ({ sequence, type, payload: plainFromJson(JSON.parse(line)) }))
+    },
   }
+}
+
+function listPipelines(source: string): readonly string[] {
+  const { program } = parse(new SourceFile('script.harn', source))
+  return (program?.items ?? []).flatMap((item) => (item.kind === 'PipelineDecl' ? [item.name.text] : []))
 }
 
 /** The same program, begun with another pipeline. */
 function loadPipeline(runtime: Runtime, module: Module, pipeline: string): Module {
+  const { sources } = runtime.describeProgram(module).program
+  if (!listPipelines(sources.entry.text).includes(pipeline))
+    throw new ToolError('invalid_args', `the program has no pipeline ${JSON.stringify(pipeline)}`)
   try {
-    return runtime.loadProgram({ ...runtime.describeProgram(module).program.sources, pipeline })
+    return runtime.loadProgram({ ...sources, pipeline })
   } catch (cause) {
     throw new ToolError('invalid_args', `the pipeline ${JSON.stringify(pipeline)} cannot be run: ${describeCause(cause)}`, {
       cause,

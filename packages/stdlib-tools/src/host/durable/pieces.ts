@@ -3,6 +3,7 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, Limits, Plain, Value } from '@bridle/vm'
+import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import type { RunBranch } from '../../tools/dispatch/branches.js'
 import { describeCause } from '../../tools/executors/provider.js'
 import type { Host } from '../../tools/host-tools/host.js'
@@ -37,7 +38,7 @@ export type OpenedPiece =
       readonly begin: (drive: RunParts['drive']) => Run
     }
   /** It had ended, and only that was not kept. */
-  | { readonly kind: 'ended'; readonly end: DriveEnd; readonly output: string }
+  | { readonly kind: 'ended'; readonly end: DriveEnd; readonly output: string; readonly undos: readonly UndoCall[] }
   | { readonly kind: 'stuck'; readonly reason: string; readonly divergence?: Divergence }
   /** This host lacks a tool that the run has called. */
   | { readonly kind: 'lacking'; readonly tool: string }
@@ -130,7 +131,7 @@ function playAgain<M>(
     return { kind: 'stuck', reason: divergence.message, divergence }
   }
   const output = origin.output + end.output
-  if (end.kind === 'ended') return { kind: 'ended', end: end.end, output }
+  if (end.kind === 'ended') return { kind: 'ended', end: end.end, output, undos: end.undos }
   const { machine } = end
   if (machine === null) return { kind: 'stuck', reason: 'the run stopped before its journal did' }
   const begun = listBegunCalls(entries, origin.begun)
@@ -167,7 +168,8 @@ function goOn<M>(
     if (here.has(id) || known === undefined || known.token !== null || mayRepeat(effect, tools.host)) continue
     const call = makeUnknownCall(origin.runId, id, effect)
     const decision = decide(call)
-    if (decision === 'hold') return { kind: 'stuck', reason: `the host holds it: nobody knows what became of ${call.name}` }
+    if (decision === 'hold')
+      return { kind: 'stuck', reason: `the host holds it: nobody knows what became of ${call.name} (call ${id})` }
     const outcome = decideOutcome(call, decision)
     if (outcome !== null) arrived.push({ id, outcome })
   }

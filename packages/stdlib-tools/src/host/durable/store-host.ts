@@ -1,6 +1,8 @@
 // DurableHost on a store of runs: the record of a run is a snapshot and Bridle's journal behind it. Lines are gathered and kept by group
 // commit; before a call that is no read, everything so far and the beginning of the call are on the disk.
 
+import { readEmittedToken } from '../../tools/executors/completion-keys.js'
+import type { EmittedToken } from '../../tools/executors/completion-keys.js'
 import { encodeEntry } from '../journal.js'
 import type { JournalEntry } from '../journal.js'
 import type { AskedCall, DurableHost, ParkableWait, Settled } from './host.js'
@@ -97,16 +99,26 @@ export class StoreHost implements DurableHost<StoreHandle> {
 
   promise(token: string): StoreHandle {
     const handle: StoreHandle = { value: null, isHere: false, token }
-    const line = this.answers.get(token)
+    const line = this.answers.get(token) ?? this.findEmitted(token)
     if (line === undefined) this.waiting.set(token, [...(this.waiting.get(token) ?? []), handle])
     else this.arrive(handle, line)
     return handle
+  }
+
+  private findEmitted(token: string): string | undefined {
+    const wanted = readEmittedToken(token)
+    const event = wanted === null ? undefined : this.emitted.find((each) => isWanted(wanted, each))
+    return event === undefined ? undefined : describeEmitted(event)
   }
 
   /** An answer that came while the run is in memory. */
   signal(token: string, line: string): void {
     if (this.answers.has(token)) return
     this.answers.set(token, line)
+    this.settleWaiting(token, line)
+  }
+
+  private settleWaiting(token: string, line: string): void {
     const handles = this.waiting.get(token)
     if (handles === undefined) return
     this.waiting.delete(token)
@@ -154,8 +166,21 @@ export class StoreHost implements DurableHost<StoreHandle> {
 
   /** Happens with the commit of what entered the run so far. */
   link(change: LinkedChange): void {
+    if (change.do === 'emit') this.tellEmitted(change)
     this.linked.push({ ...change, runId: this.options.run.runId })
     this.isUrgent = true
+  }
+
+  /** Since the run is in this process. */
+  private readonly emitted: EmittedEvent[] = []
+
+  private tellEmitted(event: EmittedEvent): void {
+    this.emitted.push(event)
+    if (this.emitted.length > MOST_EMITTED) this.emitted.shift()
+    for (const token of [...this.waiting.keys()]) {
+      const wanted = readEmittedToken(token)
+      if (wanted !== null && isWanted(wanted, event)) this.settleWaiting(token, describeEmitted(event))
+    }
   }
 
   drop(handle: StoreHandle): void {
@@ -261,4 +286,17 @@ function encodeTokens(tokens: ParkableWait['tokens'], events: ParkableWait['even
     ...[...tokens].map(([id, { token, limit }]) => (limit === null ? [id, token] : [id, token, limit])),
     ...events.map(({ token }) => [0, token]),
   ])
+}
+
+/** Events that a wait which begins later may still find here; older ones are in the store. */
+const MOST_EMITTED = 1000
+
+type EmittedEvent = Pick<LinkedChange & { readonly do: 'emit' }, 'sequence' | 'type' | 'line'>
+
+function isWanted({ type, after }: EmittedToken, event: EmittedEvent): boolean {
+  return event.sequence > after && (type === null || event.type === type)
+}
+
+function describeEmitted({ sequence, type, line }: EmittedEvent): string {
+  return JSON.stringify({ ok: { sequence, type, payload: JSON.parse(line) as unknown } })
 }

@@ -2,7 +2,6 @@
 // any number of processes, work on one store. Nothing that goes wrong here loses a run: what this worker cannot keep or cannot go on with is
 // given back, or told as stuck.
 
-import { PlainWalk } from '@bridle/vm'
 import type { Effect, Plain, Value } from '@bridle/vm'
 import { awaitNextTurn, systemClock } from '../../library/time/host-clock.js'
 import type { Clock } from '../../library/time/host-clock.js'
@@ -11,11 +10,10 @@ import type { TokenLimit } from '../../tools/executors/provider.js'
 import { isToolError } from '../../tools/host-tools/errors.js'
 import { plainFromHost } from '../../tools/host-tools/edge.js'
 import { EFFECTS } from '../../library/effects/index.js'
-import type { DriveEnd } from '../machine-driver.js'
-import { plainFromJson, plainToJson } from '../journal-codec.js'
+import { plainFromJson } from '../journal-codec.js'
 import { LONGEST_TIMER_MS } from '../../library/time/host-clock.js'
 import type { Module } from '../module.js'
-import type { Run, RunParts, RunResult } from '../run.js'
+import type { Run, RunParts } from '../run.js'
 import type { StartOptions } from '../runtime-options.js'
 import type { RunAuthority } from '../run-authority.js'
 import type { Runtime } from '../runtime.js'
@@ -23,7 +21,7 @@ import { asksForFact, mayRepeat } from '../runs/worker.js'
 import type { UnknownCall, UnknownDecision } from '../runs/worker.js'
 import { SIGNAL_TOKEN, describeResolution, mintKey, readKey } from '../../tools/executors/completion-keys.js'
 import type { KeyRing, Resolution, Resolved } from '../../tools/executors/completion-keys.js'
-import { encodeAnswer } from './answers.js'
+import { decodeAnswer, encodeAnswer } from './answers.js'
 import { DurableDriver } from './driver.js'
 import { RunParked, RunReleased } from './host.js'
 import type { CallMode } from './host.js'
@@ -31,23 +29,14 @@ import { makeRunLink } from './link.js'
 import { migrateRun } from './migrate.js'
 import type { Migration } from './migrate.js'
 import { answerUnknown } from './pieces.js'
+import { summarizeEnd, summarizeResult } from './ended.js'
+import type { EndedRun } from './ended.js'
+import { isUndone, makeUndoRun, readHeadAuthority } from './undo.js'
+import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import { renameSnapshot } from '../snapshot.js'
 import { StoreHost } from './store-host.js'
 import { WorkerFenced } from './store.js'
-import type { DurableStore, StoreWorker, TakenRun } from './store.js'
-
-/** How a durable run ended. */
-export interface EndedRun {
-  readonly runId: string
-  readonly status: 'done' | 'failed' | 'limit' | 'exit' | 'cancelled'
-  /** Of a run that ended well; data of the journal (journal-codec). */
-  readonly value: unknown
-  /** Of one that did not. */
-  readonly error: string | null
-  /** What `exit` was given, or says of a value (`readStatus`). */
-  readonly exitCode: number | null
-  readonly output: string
-}
+import type { DurableStore, LinkedChange, StoreWorker, TakenRun } from './store.js'
 
 export interface DurableWorkerOptions {
   readonly store: DurableStore
@@ -197,6 +186,19 @@ export class DurableWorker {
   /** Sends a run a signal: `await_signal(name)` gets them in order. */
   send(runId: string, name: string, value: unknown = null): Promise<'kept' | 'known' | 'gone'> {
     return this.signal(runId, `${SIGNAL_TOKEN}${name}`, { ok: value })
+  }
+
+  /**
+   * Decides a call of a run that the host holds (`onUnknownOutcome` said `hold`): its value, `retry` or `fail`. `call` is the number that the
+   * reason of the stuck run names. The first decision counts; `gone` for a run that is not held.
+   */
+  async settle(runId: string, call: number, decision: Exclude<UnknownDecision, 'hold'>): Promise<'kept' | 'known' | 'gone'> {
+    const told = typeof decision === 'string' ? decision : { done: decision.done }
+    const kept = await this.signal(runId, `${SETTLE_TOKEN}${call}`, { ok: told })
+    if (kept !== 'kept') return kept
+    const isHeld = await this.options.store.retry(runId, this.clock.now())
+    this.kick()
+    return isHeld ? 'kept' : 'gone'
   }
 
   /** What a run has published under a name, without waking it; undefined when it has not. */
@@ -488,6 +490,8 @@ export class DurableWorker {
       readStatus,
     } = this.options
     const onUnknownOutcome = (call: UnknownCall): UnknownDecision => {
+      const settled = taken.signals.find(({ token }) => token === `${SETTLE_TOKEN}${call.id}`)
+      if (settled !== undefined) return readDecision(settled.line)
       this.options.store.count('unknown_outcomes').catch((cause: unknown) => this.options.onError?.(cause))
       return decide(call)
     }
@@ -501,7 +505,9 @@ export class DurableWorker {
         throw new LackingTool(opened.tool)
       case 'ended': {
         const ended = summarizeEnd(runId, opened, readStatus)
-        await worker.commit([{ do: 'end', runId, status: ended.status, result: JSON.stringify(ended) }])
+        const undo = isUndone(ended) ? this.makeUndo(runId, opened.undos, readHeadAuthority(head)) : null
+        const before = undo === null ? [] : [{ ...undo, runId }]
+        await worker.commit([...before, { do: 'end', runId, status: ended.status, result: JSON.stringify(ended) }])
         return onEnd?.(ended)
       }
     }
@@ -517,9 +523,12 @@ export class DurableWorker {
       isArchived: taken.isArchived,
     })
     let next: NextGeneration | null = null
+    let allowed: RunAuthority | undefined
     const drive: RunParts['drive'] = (options, pack) => {
       const { authority } = options
+      allowed = authority
       const link = makeRunLink({
+        runId,
         runtime,
         store: this.options.store,
         module,
@@ -552,11 +561,17 @@ export class DurableWorker {
         return
       }
       const ended = summarizeResult(runId, result, readStatus)
+      const undo = isUndone(ended) ? this.makeUndo(runId, run.undos(), allowed) : null
+      if (undo !== null) host.link(undo)
       await host.end(ended.status, JSON.stringify(ended))
       onEnd?.(ended)
     } finally {
       host.stop()
     }
+  }
+
+  private makeUndo(runId: string, undos: readonly UndoCall[], authority: RunAuthority | undefined): LinkedChange | null {
+    return makeUndoRun(this.options.runtime, { runId, undos, authority, now: this.clock.now() })
   }
 
   private setTimer(at: number, fire: () => void): () => void {
@@ -578,6 +593,18 @@ export class DurableWorker {
     wait()
     return () => clearTimeout(handle)
   }
+}
+
+/** What somebody has decided of a call that a host held comes under this and its number. */
+const SETTLE_TOKEN = 'settle:'
+
+/** Anything that is no decision leaves the run held. */
+function readDecision(line: string): UnknownDecision {
+  const answer = decodeAnswer(line)
+  if (answer.kind !== 'result') return 'hold'
+  const { value } = answer
+  if (value === 'retry' || value === 'fail') return value
+  return typeof value === 'object' && value !== null && 'done' in value ? { done: value['done'] } : 'hold'
 }
 
 /** What a run begins again with. */
@@ -639,55 +666,4 @@ function readLimits({ tokens, lines }: Pick<TakenRun, 'tokens' | 'lines'>): Read
     if (entry.type === 'token' && entry.limit !== undefined) limits.set(entry.id, entry.limit)
   }
   return limits
-}
-
-/** What is kept of the end of a run. */
-export function summarizeResult(runId: string, result: RunResult, readStatus: DurableWorkerOptions['readStatus']): EndedRun {
-  const { status, output } = result
-  return {
-    runId,
-    status,
-    value: result.status === 'done' ? plainToJson(result.value) : null,
-    error:
-      result.status === 'failed'
-        ? result.error.message
-        : result.status === 'limit'
-          ? result.message
-          : result.status === 'cancelled'
-            ? result.reason
-            : null,
-    exitCode: result.status === 'exit' ? result.code : result.status === 'done' ? (readStatus?.(result.raw) ?? 0) : null,
-    output,
-  }
-}
-
-/** Of a run whose journal has everything but its end. */
-function summarizeEnd(
-  runId: string,
-  { end, output }: { readonly end: DriveEnd; readonly output: string },
-  readStatus: DurableWorkerOptions['readStatus'],
-): EndedRun {
-  const base = { runId, value: null, error: null, exitCode: null, output }
-  switch (end.kind) {
-    case 'done':
-      try {
-        return { ...base, status: 'done', value: plainToJson(toPlain(end.value)), exitCode: readStatus?.(end.value) ?? 0 }
-      } catch (cause) {
-        return { ...base, status: 'failed', error: describeCause(cause) }
-      }
-    case 'failed':
-      return { ...base, status: 'failed', error: end.fault.text }
-    case 'limit':
-      return { ...base, status: 'limit', error: end.message }
-    case 'exit':
-      return { ...base, status: 'exit', exitCode: end.code }
-    case 'cancelled':
-      return { ...base, status: 'cancelled', error: end.reason }
-  }
-}
-
-function toPlain(value: Value): Plain {
-  const walk = new PlainWalk(value, Infinity, { hasPrototype: true })
-  walk.step(Infinity)
-  return walk.plain
 }

@@ -105,6 +105,7 @@ test('every code has its category and says whether a repeat may help', () => {
     'circuit_open',
     'connection',
     'provider_unavailable',
+    'quota_exceeded',
     'rate_limit',
     'server_error',
     'store_unavailable',

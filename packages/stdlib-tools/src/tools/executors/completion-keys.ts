@@ -23,6 +23,25 @@ export const SIGNAL_TOKEN = 'signal:'
 /** Ends of runs that a run has started come under this and their id. */
 export const RUN_TOKEN = 'run:'
 
+/** Events that the run emits itself, of a type (or any, without one) behind a number. Nobody outside answers these. */
+const EMITTED_TOKEN = 'emitted:'
+
+export interface EmittedToken {
+  readonly type: string | null
+  readonly after: number
+}
+
+export function makeEmittedToken({ type, after }: EmittedToken): string {
+  return `${EMITTED_TOKEN}${after}:${type ?? ''}`
+}
+
+export function readEmittedToken(token: string): EmittedToken | null {
+  if (!token.startsWith(EMITTED_TOKEN)) return null
+  const at = token.indexOf(':', EMITTED_TOKEN.length)
+  const type = token.slice(at + 1)
+  return { type: type === '' ? null : type, after: Number(token.slice(EMITTED_TOKEN.length, at)) }
+}
+
 /** Whether nobody can answer it any more when its time is over: what comes late is for nobody. */
 export function isAnsweredOnce(token: string): boolean {
   return token.startsWith(EVENT_TOKEN) || token.startsWith(CALL_TOKEN)
@@ -30,7 +49,7 @@ export function isAnsweredOnce(token: string): boolean {
 
 /** Whether a token is answered once in the whole run; others are the host's own, which may use one again. */
 export function isKeyToken(token: string): boolean {
-  return [EVENT_TOKEN, CALL_TOKEN, SIGNAL_TOKEN, RUN_TOKEN].some((prefix) => token.startsWith(prefix))
+  return [EVENT_TOKEN, CALL_TOKEN, SIGNAL_TOKEN, RUN_TOKEN, EMITTED_TOKEN].some((prefix) => token.startsWith(prefix))
 }
 
 /** What whoever has a key says. */

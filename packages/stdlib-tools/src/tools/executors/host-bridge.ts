@@ -7,7 +7,7 @@ import type { Tool, VerifyCall } from '../host-tools/define.js'
 import { NotDataError, TooLargeError, plainFromHostInPieces } from '../host-tools/edge.js'
 import { toToolErrorData } from '../host-tools/errors.js'
 import type { Host } from '../host-tools/host.js'
-import { CallFacts, PreparedCalls, chainReady, makeContext, invoke, openStream } from '../host-tools/invoke.js'
+import { CallFacts, PreparedCalls, chainReady, findToolsOf, makeContext, invoke, openStream } from '../host-tools/invoke.js'
 import type { Invoked, Ready } from '../host-tools/invoke.js'
 import type { JsonSchema } from '../host-tools/schema.js'
 import { makeFailed, makeResult } from './executor.js'
@@ -18,7 +18,7 @@ import { OpenStreams, makeStreamInvocation } from './streams.js'
 export function makeHostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
   const prepared = new PreparedCalls()
   const streams = new OpenStreams(host.maxResultBytes)
-  const findTool = (name: string): Tool | null => host.tool(name)
+  const findTool = findToolsOf(host)
   return {
     name: 'host_bridge',
     streams(call) {
@@ -40,9 +40,10 @@ export function makeHostBridgeExecutor(host: Host, bridge: HostBridge | null = n
       if (target === null) return makeFailed('not_registered', `Tool '${call.target.host_capability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
       if (typeof target !== 'function')
-        return chainReady(invoke(target, call.args, invocation, findTool, prepared), (outcome) =>
-          toToolOutcome(call, outcome, host.maxResultBytes),
-        )
+        return chainReady(invoke(target, call.args, invocation, findTool, prepared), (outcome) => {
+          if (outcome.kind === 'value' && outcome.happen !== undefined) call.nested?.durable?.intend(outcome.happen)
+          return toToolOutcome(call, outcome, host.maxResultBytes)
+        })
       return attempt(call, () =>
         chainReady(target(call.args, makeContext(invocation, findTool)), (value) =>
           chainReady(plainFromHostInPieces(value, undefined, host.maxResultBytes), makeResult),

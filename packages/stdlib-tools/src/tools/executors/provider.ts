@@ -56,6 +56,8 @@ export interface RunLink {
     readonly input: Plain
     readonly on_parent_end: 'cancel' | 'abandon'
   }) => void
+  /** The same in two parts: raises what is wrong with it, and gives what does it. */
+  readonly prepareStart: (asked: Parameters<RunLink['start']>[0]) => () => void
   readonly signal: (runId: string, name: string, value: Plain) => void
   readonly cancel: (runId: string, reason: string) => void
   readonly publish: (name: string, value: Plain) => void
@@ -67,6 +69,15 @@ export interface RunLink {
   readonly look: (runId: string) => Promise<{ readonly state: string; readonly parent: string | null }>
   /** What another run has published last. */
   readonly query: (runId: string, name: string) => Promise<Plain>
+  /** Events that this run has emitted, behind a number, in order. */
+  readonly events: (after: number) => Promise<readonly LinkedEvent[]>
+}
+
+/** An event that a run has emitted. */
+export interface LinkedEvent {
+  readonly sequence: number
+  readonly type: string
+  readonly payload: Plain
 }
 
 export interface TokenLimit {
@@ -90,6 +101,14 @@ export interface DurableGate {
   readonly runId: string
   /** Milliseconds since 1970 by the run's clock. */
   readonly now: () => number
+  /** What is known of a note; nothing is written down. */
+  readonly find: (asked: AskedNote) => NoteBefore
+  /** Of the agent that makes the call; null outside of one. */
+  readonly sessionId: () => string | null
+  /** To be done in the moment in which the answer to the effect enters the run: both are kept, or neither. */
+  readonly intend: (happen: () => void) => void
+  /** What the run may ask of the store that keeps it; null where none does. */
+  readonly link: RunLink | null
   /** Writes the beginning of a note down, or says what is known of it; null when the run does not wait for the tool any more. */
   readonly begin: (asked: AskedNote) => BegunNote | null
   /** What whoever answers must show: a token of this run, signed. */

@@ -9,6 +9,10 @@ import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, InputOf, JsonSchema, OutputOf } from './schema.js'
 import { makeStandardSchema } from './response.js'
 import type { DurableSteps } from './durable.js'
+import type { ToolAttachments } from './attachments.js'
+import type { ToolEvents, ToolProcesses } from './durable-links.js'
+import { Done } from './intents.js'
+import type { Intent } from './intents.js'
 import { Pending } from './pending.js'
 import type { PendingLimits } from './pending.js'
 import type { ResponseFormat, StandardResponse, ValidationResponse } from './response.js'
@@ -24,6 +28,11 @@ export interface ToolCalls {
   readonly batch: (
     calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
   ) => Promise<readonly unknown[]>
+  /** All at once; the first that ends, well or not. The others are given up, or go on (`losers: 'run'`). */
+  readonly race: (
+    calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
+    options?: { readonly losers?: 'cancel' | 'run' },
+  ) => Promise<{ readonly index: number; readonly value: unknown }>
 }
 
 /** What the host's code is told about the call it serves. */
@@ -52,6 +61,25 @@ export interface ToolContext {
   readonly completionKey: () => string
   /** To return: the result comes later, by the completion key. For tools with `mayDefer`. */
   readonly pending: (limits?: PendingLimits) => Pending
+  /** To return: the result, and what the runtime does together with the commit that keeps it. */
+  readonly done: (value: unknown, options?: { readonly intents?: readonly Intent[] }) => Done
+  /** To return: ends the call with this value, whatever the format of its responses says of the rest. */
+  readonly finish: (value: unknown) => Finished
+  /**
+   * Has `tool` called with these arguments when the run fails or is cancelled; the calls of all tools together, the last one first. Resolves when
+   * that is kept: ask for it before what is to be undone.
+   */
+  readonly onUndo: (tool: string, args?: { readonly [key: string]: unknown }) => Promise<void>
+  /** Events of the outside, and of this run. */
+  readonly events: ToolEvents
+  /** Other runs of the same program. */
+  readonly processes: ToolProcesses
+  /** Bytes that are kept beside the run; scripts see references. */
+  readonly attachments: ToolAttachments
+  /** Of the agent whose call this is; null outside of one. */
+  readonly sessionId: string | null
+  /** The run, where a store keeps it; null otherwise. */
+  readonly processId: string | null
   /** Who called, when the tool is served to a client (`toMcpServer`); null in a run, whose script is the caller. */
   readonly client: ToolClient | null
 }
@@ -87,6 +115,15 @@ export interface ToolQuestionOptions {
 export type ToolFormAnswer =
   | { readonly action: 'accept'; readonly content: { readonly [field: string]: unknown } }
   | { readonly action: 'decline' | 'cancel'; readonly content: null }
+
+/** What the prepare step is told: facts, and nothing that has an effect. */
+export interface PrepareContext extends Pick<
+  ToolContext,
+  'signal' | 'runId' | 'callId' | 'attempt' | 'maxAttempts' | 'idempotencyKey' | 'sessionId' | 'processId' | 'client'
+> {
+  /** Tools that this one may call. */
+  readonly catalog: () => readonly { readonly name: string; readonly description: string; readonly version: string }[]
+}
 
 /** A call as the prepare step sees it. */
 export interface CallToPrepare<Input = unknown> {
@@ -137,8 +174,8 @@ export interface RetryDefinition {
   readonly retryOn?: readonly string[]
 }
 
-export { Pending }
-export type { PendingLimits, SecurityLevel }
+export { Done, Pending }
+export type { Intent, PendingLimits, SecurityLevel }
 
 export interface ToolExample {
   readonly note?: string
@@ -201,7 +238,7 @@ export interface ToolDefinition<
   /** Runs once, before the first attempt, and must not have effects: fills in arguments, or answers at once with `finish(value)`. */
   readonly prepare?: (
     call: CallToPrepare<OutputOf<Input>>,
-    context: ToolContext,
+    context: PrepareContext,
   ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
   /**
    * `pending(token)` says that the result comes later, by `runtime.completeTool`. An async generator streams: what it yields is
@@ -237,7 +274,7 @@ export interface Tool {
   readonly prepare:
     | ((
         call: CallToPrepare,
-        context: ToolContext,
+        context: PrepareContext,
       ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>)
     | null
   readonly execute: (input: unknown, context: ToolContext) => unknown

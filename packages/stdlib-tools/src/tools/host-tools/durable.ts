@@ -6,6 +6,7 @@ import { CALL_TOKEN, EVENT_TOKEN, readUnverified } from '../executors/completion
 import { describeCause } from '../executors/provider.js'
 import type { BegunNote, DurableGate } from '../executors/provider.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
+import { RunLinks } from './durable-links.js'
 import { plainFromHost } from './edge.js'
 import { ToolError, toToolErrorData } from './errors.js'
 import { Pending } from './pending.js'
@@ -56,7 +57,14 @@ export interface DurableSteps {
   readonly sleep: (id: string, ms: number) => Promise<void>
 }
 
+/** Arguments and payload as every attempt sees them. */
+export interface PreparedData {
+  readonly args: unknown
+  readonly payload: unknown
+}
+
 interface Owner {
+  readonly runId: string
   readonly callId: string
   readonly idempotencyKey: string
   readonly tool: string
@@ -135,11 +143,68 @@ export class DurableCalls implements DurableSteps {
   }
 
   private isMinted = false
+  private linked: RunLinks | null = null
+
+  /** What the tool does through the run beside steps and waits. */
+  get links(): RunLinks {
+    const { runId, callId, idempotencyKey } = this.owner
+    this.linked ??= new RunLinks({
+      runId,
+      callId,
+      idempotencyKey,
+      gate: () => this.gate(),
+      begin: (kind, id, args) => this.begin(kind, id, args),
+      read: (note) => (note.before.kind === 'ended' ? (readEnd(note.before.outcome) as Plain) : null),
+      awaitToken: (token, id, timeoutMs, late) => this.awaitToken(this.gate(), token, id, timeoutMs, late),
+    })
+    return this.linked
+  }
+
+  get sessionId(): string | null {
+    return this.owner.gate?.sessionId() ?? null
+  }
+
+  /** What the prepare step made of the call in another process; null when it did not get so far. */
+  findPrepared(): PreparedData | null {
+    const { gate, callId, tool } = this.owner
+    const before = gate?.find({ callId, id: `${callId}:prepare`, kind: 'linked', tool, args: null })
+    return before?.kind === 'ended' && before.outcome.ok
+      ? (giveData(before.outcome.value ?? null) as unknown as PreparedData)
+      : null
+  }
+
+  /** What is no data stays in this process: whoever goes on prepares the call again. */
+  keepPrepared(prepared: PreparedData): void {
+    if (this.owner.gate === null) return
+    let value: Plain
+    try {
+      value = plainFromHost(prepared)
+    } catch {
+      return
+    }
+    this.begin('linked', 'prepare', null).settle({ ok: true, value })
+  }
 
   mintCall(): string {
+    if (this.owner.callId.trim() === '')
+      throw new ToolError('tool_completion_key_missing_call_id', 'a completion key is that of a call, and this one has no id')
     const key = this.gate().mint(`${CALL_TOKEN}${this.owner.callId}`)
     this.isMinted = true
     return key
+  }
+
+  async announce({ announcement, onCancel }: PendingLimits): Promise<void> {
+    if (typeof onCancel === 'object') await this.links.onUndo(onCancel.tool, onCancel.args, true)
+    if (announcement === undefined) return
+    try {
+      await this.links.emit(announcement.type, announcement.payload)
+    } catch (cause) {
+      throw new ToolError(
+        'pending_tool_announcement_failed',
+        `that the call of ${this.owner.tool} waits cannot be announced: ${describeCause(cause)}`,
+        { cause },
+      )
+    }
   }
 
   defer(isDeclared: boolean, limits: PendingLimits): Pending {
@@ -189,6 +254,8 @@ export class DurableCalls implements DurableSteps {
     const { gate } = this.owner
     if (gate === null)
       throw new ToolError('durable_effects_unavailable', 'durable steps are kept by a run, and no run is around this call')
+    if (this.owner.callId.trim() === '')
+      throw new ToolError('durable_effects_missing_call_id', 'what is kept is kept for a call, and this one has no id')
     return gate
   }
 

@@ -6,6 +6,7 @@ import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@
 import type { HostNames } from '../dispatch/identity.js'
 import { DefinitionError, listDeclaredEffects } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
+import type { AttachmentStore } from './attachments.js'
 import { NotDataError, TooLargeError, plainFromHost } from './edge.js'
 import { MAX_RESULT_BYTES } from '../executors/result-size.js'
 import { harnType, isName } from './harn-types.js'
@@ -24,6 +25,8 @@ export interface HostParts {
    * default. A larger one is a failure of the call that names both.
    */
   readonly maxResultBytes?: number
+  /** Where tools keep bytes that scripts see references to. */
+  readonly attachments?: AttachmentStore
 }
 
 export class Host {
@@ -33,10 +36,12 @@ export class Host {
   readonly capabilities: Capabilities
   readonly functions: HostFunctions
   readonly maxResultBytes: number
+  readonly attachments: AttachmentStore | null
   /** Its tools as registry entries, for the dispatch in the machine. */
   readonly entries: ReadonlyMap<string, Plain>
 
   constructor(parts: HostParts) {
+    this.attachments = parts.attachments ?? null
     this.maxResultBytes = parts.maxResultBytes ?? MAX_RESULT_BYTES
     const tools = new Map<string, Tool>()
     for (const tool of parts.tools ?? []) {

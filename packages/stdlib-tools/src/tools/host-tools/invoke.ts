@@ -6,11 +6,12 @@ import { listenForAbort } from '../../library/abort.js'
 import type { Plain } from '@bridle/vm'
 import { clampTimer } from '../../library/time/host-clock.js'
 import { Finished, Pending, isRepeatable, listDeclaredEffects } from './define.js'
-import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
+import type { Tool, ToolContext, ToolCalls } from './define.js'
+import { CallContext } from './call-context.js'
+import type { FindTool, Invocation, Prepared } from './call-context.js'
+import { Done } from './intents.js'
 import type { CallBefore } from '../dispatch/nested-calls.js'
 import type { NestedGate } from '../executors/provider.js'
-import { DurableCalls } from './durable.js'
-import type { DurableSteps } from './durable.js'
 import { NotDataError, plainFromHost } from './edge.js'
 import { ToolError, toToolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
@@ -20,6 +21,9 @@ import type { JsonSchema } from './schema.js'
 import { describeCause } from '../executors/provider.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 
+export { CallFacts, findToolsOf } from './call-context.js'
+export type { FindTool, Invocation } from './call-context.js'
+
 /** Calls of tools by tools, counted from the one that a script or a host made. */
 export const MAX_NESTING = 16
 
@@ -28,7 +32,13 @@ export type Ready<T> = T | Promise<T>
 
 export type Invoked =
   /** As the tool gave it; `schema` decides which numbers are floats. */
-  | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema | undefined }
+  | {
+      readonly kind: 'value'
+      readonly value: unknown
+      readonly schema: JsonSchema | undefined
+      /** To be done in the moment in which the result enters the run. */
+      readonly happen?: () => void
+    }
   | { readonly kind: 'failed'; readonly error: ToolErrorData }
   | { readonly kind: 'pending'; readonly token: string; readonly deadlineMs?: number; readonly endsRun?: boolean }
 
@@ -42,24 +52,6 @@ export interface OpenStream {
   /** Ends the tool where it stands. */
   readonly close: () => Promise<void>
 }
-
-export interface Invocation {
-  readonly runId: string
-  readonly callId: string
-  readonly attempt: number
-  readonly maxAttempts: number
-  readonly idempotencyKey: string
-  readonly progress: (data: unknown) => void
-  /** Of a served tool; absent in runs. */
-  readonly client?: ToolClient | null
-  /** Judges the calls that the tool makes itself; absent for tools that are called without a run. */
-  readonly nested?: NestedGate | null
-  /** Made when it is looked at: most calls end before anyone could abort them. */
-  readonly signal: AbortSignal
-}
-
-/** Finds the tools that tools may call. */
-export type FindTool = (name: string) => Tool | null
 
 /** Prepared calls of tools that may be tried again: every attempt sees what the first one prepared. */
 export class PreparedCalls {
@@ -79,11 +71,6 @@ export class PreparedCalls {
   }
 }
 
-interface Prepared {
-  readonly args: unknown
-  readonly payload: unknown
-}
-
 export function invoke(
   tool: Tool,
   args: unknown,
@@ -92,7 +79,7 @@ export function invoke(
   prepared: PreparedCalls | null = null,
   depth = 1,
 ): Ready<Invoked> {
-  const context = new CallContext(call, find, depth, tool)
+  const context = new CallContext(call, find, makeNested(call, find, depth), tool)
   return guardWork(tool, args, () => {
     if (tool.input === null) return prepareAndRun(tool, args, context, prepared)
     return chainReady(tool.input.check(args), (checked) => {
@@ -139,7 +126,7 @@ function makeStream(tool: Tool, args: unknown, stream: AsyncIterator<unknown, un
 
 /** A context for code of the host that is no tool, such as an operation of a capability. */
 export function makeContext(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
-  return new CallContext(call, find, 1, tool)
+  return new CallContext(call, find, makeNested(call, find, 1), tool)
 }
 
 function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: PreparedCalls | null): Ready<Invoked> {
@@ -147,13 +134,15 @@ function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: P
   if (prepare === null) return run(tool, args, context)
   const key = context.idempotencyKey
   const known = calls?.get(key)
-  if (known !== undefined) return runPrepared(tool, known, context, calls)
+  const before = known ?? context.findPrepared()
+  if (before !== null) return runPrepared(tool, before, context, calls)
   const made = chainReady(
-    guardPrepare(() => prepare({ callId: context.callId, tool: tool.name, args }, context)),
+    guardPrepare(() => prepare({ callId: context.callId, tool: tool.name, args }, context.forPrepare())),
     (answer) => {
       if (answer instanceof ToolError) return { kind: 'failed', error: toToolErrorData(answer) } satisfies Invoked
       if (answer instanceof Finished) return checkOutput(tool, args, answer.value)
       const ready: Prepared = { args: answer?.args ?? args, payload: answer?.payload ?? null }
+      context.keepPrepared(ready)
       return runPrepared(tool, ready, context, calls)
     },
   )
@@ -180,11 +169,25 @@ function runPrepared(tool: Tool, prepared: Prepared, context: CallContext, calls
   })
 }
 
-function run(tool: Tool, args: unknown, context: ToolContext): Ready<Invoked> {
+function run(tool: Tool, args: unknown, context: CallContext): Ready<Invoked> {
   return chainReady(tool.execute(args, context), (value) => {
+    if (value instanceof Done) return settleDone(tool, args, value, context)
+    if (value instanceof Pending && isTold(value)) return context.announce(value.limits).then(() => settle(tool, args, value))
     if (isStream(value)) return drain(value, context).then((last) => settle(tool, args, last))
     return settle(tool, args, value)
   })
+}
+
+function isTold({ limits }: Pending): boolean {
+  return limits.announcement !== undefined || typeof limits.onCancel === 'object'
+}
+
+/** What is wrong with an intent is a failure of the call; nothing of it has happened then. */
+function settleDone(tool: Tool, args: unknown, { value, intents }: Done, context: CallContext): Ready<Invoked> {
+  const happen = intents.length === 0 ? null : context.stageIntents(intents)
+  return chainReady(settle(tool, args, value), (outcome) =>
+    happen === null || outcome.kind !== 'value' ? outcome : { ...outcome, happen },
+  )
 }
 
 /** Chunks of a streaming tool are progress for those who wait for the whole; its last word is the result. */
@@ -265,109 +268,8 @@ function guardWork(tool: Tool, args: unknown, work: () => Ready<Invoked>): Ready
   }
 }
 
-/** The facts of a call, read where they are when somebody looks: most tools look at none, and most calls end before a signal is wanted. */
-export abstract class CallFacts implements Invocation {
-  protected readonly facts: Omit<Invocation, 'signal'>
-
-  constructor(facts: Omit<Invocation, 'signal'>) {
-    this.facts = facts
-  }
-
-  abstract get signal(): AbortSignal
-
-  get runId(): string {
-    return this.facts.runId
-  }
-
-  get callId(): string {
-    return this.facts.callId
-  }
-
-  get attempt(): number {
-    return this.facts.attempt
-  }
-
-  get maxAttempts(): number {
-    return this.facts.maxAttempts
-  }
-
-  get idempotencyKey(): string {
-    return this.facts.idempotencyKey
-  }
-
-  get progress(): (data: unknown) => void {
-    return this.facts.progress
-  }
-
-  get client(): ToolClient | null {
-    return this.facts.client ?? null
-  }
-
-  get nested(): NestedGate | null {
-    return this.facts.nested ?? null
-  }
-}
-
-class CallContext extends CallFacts implements ToolContext {
-  private readonly call: Invocation
-  private readonly find: FindTool
-  private readonly depth: number
-  /** Null for code of the host that is no tool. */
-  private readonly tool: Tool | null
-  private calls: ToolCalls | null = null
-  private kept: DurableCalls | null = null
-  payload: unknown = null
-
-  constructor(call: Invocation, find: FindTool, depth: number, tool: Tool | null) {
-    super(call)
-    this.call = call
-    this.find = find
-    this.depth = depth
-    this.tool = tool
-  }
-
-  /** Made when it is asked for; a tool may take it out of its context. */
-  get performed(): (effect: string) => void {
-    const { tool } = this
-    return (effect) => {
-      if (tool === null || listDeclaredEffects(tool) === null) return
-      if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
-      throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
-        details: { effect, declared: tool.effects },
-      })
-    }
-  }
-
-  get signal(): AbortSignal {
-    return this.call.signal
-  }
-
-  get tools(): ToolCalls {
-    this.calls ??= new NestedCalls(this.call, this.find, this.depth, this.performed)
-    return this.calls
-  }
-
-  get durable(): DurableSteps {
-    return this.readDurable()
-  }
-
-  get completionKey(): () => string {
-    return () => this.readDurable().mintCall()
-  }
-
-  get pending(): ToolContext['pending'] {
-    return (limits = {}) => this.readDurable().defer(this.tool?.mayDefer === true, limits)
-  }
-
-  private readDurable(): DurableCalls {
-    this.kept ??= new DurableCalls({
-      callId: this.callId,
-      idempotencyKey: this.idempotencyKey,
-      tool: this.tool?.name ?? this.callId,
-      gate: this.call.nested?.durable ?? null,
-    })
-    return this.kept
-  }
+function makeNested(call: Invocation, find: FindTool, depth: number): (performed: (effect: string) => void) => ToolCalls {
+  return (performed) => new NestedCalls(call, find, depth, performed)
 }
 
 /** Calls that a tool makes: numbered within their attempt, under the signal of the outer call. */
@@ -385,7 +287,11 @@ class NestedCalls implements ToolCalls {
     this.performed = performed
   }
 
-  async call(name: string, args: { readonly [key: string]: unknown } = {}): Promise<unknown> {
+  readonly call = async (
+    name: string,
+    args: { readonly [key: string]: unknown } = {},
+    signal: AbortSignal | null = null,
+  ): Promise<unknown> => {
     const { outer, depth } = this
     const number = ++this.made
     if (depth >= MAX_NESTING)
@@ -411,15 +317,33 @@ class NestedCalls implements ToolCalls {
       progress: outer.progress,
       client: outer.client ?? null,
       nested: gate,
-      signal: outer.signal,
+      signal: signal ?? outer.signal,
     }
     const given = admitted?.args ?? args
     // Made only when whoever goes on with the run would know of it.
     if (admitted?.kept !== undefined) await admitted.kept
-    const make = (): Ready<Invoked> => limitOutcome(invoke(tool, given, inner, this.find, null, depth + 1), tool, null)
+    const make = (): Ready<Invoked> => limitOutcome(invoke(tool, given, inner, this.find, null, depth + 1), tool, signal)
     const outcome = await (before === 'begun' ? makeAgain(tool, given, inner, make) : make())
+    if (outcome.kind === 'value') outcome.happen?.()
     admitted?.settle(toNestedOutcome(outcome))
     return getValue(outcome)
+  }
+
+  async race(
+    calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
+    { losers = 'cancel' }: { readonly losers?: 'cancel' | 'run' } = {},
+  ): Promise<{ readonly index: number; readonly value: unknown }> {
+    if (calls.length === 0) throw new ToolError('invalid_args', 'a race needs a call')
+    const abort = new AbortController()
+    const ignore = listenForAbort(this.outer.signal, () => abort.abort(this.outer.signal.reason))
+    const made = calls.map(async ({ tool, args }, index) => ({ index, value: await this.call(tool, args, abort.signal) }))
+    for (const each of made) each.catch(() => {})
+    try {
+      return await Promise.race(made)
+    } finally {
+      ignore()
+      if (losers === 'cancel') abort.abort(new Error('another call of the race has ended'))
+    }
   }
 
   async batch(

@@ -16,4 +16,11 @@ export interface PendingLimits {
   readonly deadlineMs?: number
   /** What ends then: the call, with `timeout`, or the whole run. `error` when absent. */
   readonly onTimeout?: 'error' | 'fail-run'
+  /**
+   * When the run ends before the answer: `cancel` (when absent) tells whoever answers later that nobody waits, `ignore` is for work that goes on
+   * whoever waits, and a tool is called to end the work that was begun outside.
+   */
+  readonly onCancel?: 'cancel' | 'ignore' | { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }
+  /** An event that the run emits with the commit that says that it waits. */
+  readonly announcement?: { readonly type: string; readonly payload?: unknown }
 }

@@ -10,6 +10,7 @@ import type {
   Recovery,
   RetryDefinition,
   Tool,
+  PrepareContext,
   ToolContext,
   ToolExample,
 } from './define.js'
@@ -77,7 +78,7 @@ export interface ToolProviderDefinition {
   /** Before the first attempt of a call, without effects. */
   readonly prepare?: (
     call: CallToPrepare & { readonly name: string },
-    context: ToolContext,
+    context: PrepareContext,
   ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
   readonly execute: (call: ProviderCall, context: ToolContext) => unknown
 }
