@@ -168,7 +168,7 @@ describe('codes and hints', () => {
     ['fn f() {', 'P002', 'add a closing `}` to finish this block'],
     ['pub let x = 1', 'P001', 'use `pub fn`, `pub pipeline`, `pub enum`, or `pub struct`'],
     ['impl S { let x = 1 }', 'P001', 'also possible here: `}`, `pub`'],
-    ["'a'", 'P003', 'strings are written with double quotes'],
+    ["'a'", 'P003', 'strings are written with double quotes: `"text"`'],
     ['let x = )', 'P001', null],
     ['a + b = c', 'P014', 'only a name, a property or an index can be assigned to; compare with `==`'],
   ])('%j', (text, code, hint) => {

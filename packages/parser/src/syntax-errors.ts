@@ -5,6 +5,7 @@
 import { AFTER_PUB, diagnose, END_OF_FILE } from './diagnostics/catalog.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { MAX_CHAIN, type Problem } from './build-context.js'
+import { HABITS } from './habits/table.js'
 import type { Expected, MatchFailure } from './parse-tree.js'
 import { type LexError, MAX_NESTING, type TokenStream } from './lexer.js'
 import { plainDecimal, readDuration, readInt } from './literals.js'
@@ -55,9 +56,10 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   }
   const span = tokenSpan(tokens, failure.position)
   const got = describeToken(source.text, tokens, failure.position, wantsName(what))
-  const foreign = findForeignWord(source.text, tokens, failure.position, what)
+  const foreign =
+    findForeignOperator(source.text, tokens, failure.position) ?? findForeignWord(source.text, tokens, failure.position, what)
   const hint = foreign?.hint ?? hintExpected(expected, what)
-  const fix = foreign?.fix ?? findForeignOperator(source.text, tokens, failure.position)
+  const fix = foreign?.fix ?? null
   return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint }, fix === null ? {} : { fix })
 }
 
@@ -243,21 +245,19 @@ const FOREIGN_WORDS: Readonly<Record<string, ForeignWord>> = {
   async: { hint: 'write `spawn { … }` to run something beside the rest' },
   await: { hint: 'write `await(task)`' },
   loop: { hint: 'write `while true { … }`', instead: 'while true' },
-  do: { hint: 'write `while condition { … }`' },
-  unless: { hint: 'write `guard condition else { … }` or `if !condition { … }`' },
   null: { hint: 'the empty value is `nil`', instead: 'nil' },
   None: { hint: 'the empty value is `nil`', instead: 'nil' },
 }
 
 type Fix = NonNullable<Diagnostic['fix']>
 
+interface Found {
+  readonly hint: string
+  readonly fix: Fix | null
+}
+
 /** A keyword of another language at or just before the position explains more than a list of tokens. */
-function findForeignWord(
-  text: string,
-  tokens: TokenStream,
-  position: number,
-  what: string,
-): { readonly hint: string; readonly fix: Fix | null } | null {
+function findForeignWord(text: string, tokens: TokenStream, position: number, what: string): Found | null {
   for (const token of [position - 1, position]) {
     const unit = tokens.units.charCodeAt(token)
     if (unit !== TOKEN['<ident>'] && unit !== TOKEN['<Ident>'] && unit !== TOKEN.not) continue
@@ -274,11 +274,11 @@ function findForeignWord(
 }
 
 /** The third sign of `===` or `!==` is where the match fails. */
-function findForeignOperator(text: string, tokens: TokenStream, position: number): Fix | null {
+function findForeignOperator(text: string, tokens: TokenStream, position: number): Found | null {
   const { start, end } = tokenSpan(tokens, position)
   const written = text.slice(start - 2, end)
   if (written !== '===' && written !== '!==') return null
-  return replaceSpan({ start: start - 2, end }, written.slice(0, 2))
+  return { hint: HABITS.strictEqual.harn, fix: replaceSpan({ start: start - 2, end }, written.slice(0, 2)) }
 }
 
 function replaceSpan(span: Span, text: string): Fix {

@@ -132,6 +132,12 @@ export const MISTAKE_CATALOG = {
     hint: (a) => `call it: \`.${a.name}()\``,
     doc: 'A method name behind a dot reads a key or field of that name, which is not there. Parentheses call the method.',
   }),
+  M026: error<{ name: string }>({
+    title: 'main function that nobody calls',
+    message: (a) => `\`${a.name}\` is never called: the script does nothing of it`,
+    hint: (a) => `call it at the end of the file: \`${a.name}()\`, or declare it as \`pipeline ${a.name}() { … }\``,
+    doc: 'A script runs its statements, or its pipeline. A function `main` is a function like any other and runs when it is called.',
+  }),
   M025: error<{ name: string }>({
     title: 'tool called like a function',
     message: (a) => `\`${a.name}\` is a tool and not a function: the call fails`,

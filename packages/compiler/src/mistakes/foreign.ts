@@ -91,7 +91,9 @@ function checkName(name: string, span: Span, context: MistakeContext): void {
   if (found === null) return
   // `this` is only repaired where there is a receiver.
   const usable = found.replacement !== 'self' || context.scopes.find('self') !== null
-  reportName(name, span, usable ? found : { ...found, replacement: null }, null, context)
+  // A block may be empty.
+  const fix = name === 'pass' ? { title: 'remove it', edits: [{ span, text: '' }] } : null
+  reportName(name, span, usable ? found : { ...found, replacement: null }, fix, context)
 }
 
 /** Letters that stand before a string in Python. `r"…"` is a raw string here, too. */

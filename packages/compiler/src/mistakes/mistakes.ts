@@ -7,6 +7,7 @@ import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
 import { isNamed } from '../types/type.js'
 import { type MistakeContext, mistakeReporter, Scopes } from './context.js'
+import { checkEntry } from './entry.js'
 import { readKind, readNames } from './names.js'
 import { Purity } from './purity.js'
 import { findSemicolons } from './semicolons.js'
@@ -52,6 +53,7 @@ export function findMistakes(program: Program, options: MistakeOptions): readonl
   try {
     findLostValues(program, context)
     findSemicolons(context)
+    checkEntry(program, context)
   } catch (error) {
     // A tree too deep for the call stack is left to the phases that have an error for it.
     if (!(error instanceof RangeError)) throw error

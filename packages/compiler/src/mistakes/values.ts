@@ -305,6 +305,9 @@ class Walk {
         return context.report('M003', stmt.span, { what: isComparison ? 'comparison' : 'operation' }, fix)
       }
       case 'Identifier':
+        // What the name is of another language is said of it.
+        if (!isForeignName(expr, context)) context.report('M003', stmt.span, { what: WORDS[expr.kind] })
+        return
       case 'Member':
       case 'Index':
       case 'Slice':

@@ -82,6 +82,8 @@ export const OPERANDS: readonly Rule[] = [
         const one = code.slice(from, at)
         return code.replace(from, end, `${one === '1' ? '' : `${one} * `}2 ** ${code.slice(at + 2, end)}`)
       }
+      // `{ |x| … }` is a block of Ruby.
+      if (code.is(at, '|') && code.is(code.around(at) + 1, '|') && code.is(code.around(at), '{')) return null
       return code.is(at, '&', '^', '|') || isPair('>') ? HINT : null
     },
   },

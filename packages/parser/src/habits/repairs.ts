@@ -42,7 +42,7 @@ export function withRepairs(text: string, errors: readonly Diagnostic[], parse: 
     for (const { habit, edits } of proposals.filter((each) => each.edits.length > 0).slice(0, MOST_TRIES)) {
       if (left-- <= 0) return error
       if (!helps(text, errors, error, edits, parse)) continue
-      return { ...error, hint: own ?? HABITS[habit].harn, fix: { title: titleOf(edits), edits } }
+      return { ...error, hint: HABITS[habit].harn, fix: { title: titleOf(edits), edits } }
     }
     // What is recognised without a repair is at least said, where the error is about it.
     const known = proposals.find(({ edits, distance }) => edits.length === 0 && distance <= NEAR)

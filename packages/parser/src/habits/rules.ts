@@ -3,9 +3,12 @@
 
 import { interpolateBraces } from './braces.js'
 import { type Code, type Edit, MOST_TOKENS, NO_OPERANDS, NONE, type Rule } from './code.js'
+import { BLOCKS, primaryStart } from './blocks.js'
 import { ENDS } from './ends.js'
+import { EXPRESSIONS } from './expressions.js'
 import { OPERANDS } from './operands.js'
 import type { Scanned } from './scan.js'
+import { negate, STATEMENTS, startOfStatement } from './statements.js'
 import { SWITCH } from './switch.js'
 
 /** Every token of a kind, since one repair mends them all. */
@@ -157,16 +160,21 @@ export const RULES: readonly Rule[] = [
       return edits.length === 0 ? null : edits
     },
   },
+  ...BLOCKS,
   ...ENDS,
+  ...STATEMENTS,
+  ...EXPRESSIONS,
   // ---- functions -----------------------------------------------------------------------------------------------------
   {
     habit: 'arrow',
     find: (code, at) => {
-      if (!code.is(at, '=>')) return null
+      if (!code.is(at, '=>', '->')) return null
       const params = readParams(code, at)
       const body = readBody(code, at + 1)
       if (params === null || body === null) return null
-      const from = code.is(params.from - 1, 'async', 'fn', 'function', 'func') ? params.from - 1 : params.from
+      const from = code.is(params.from - 1, 'async', 'fn', 'function', 'func', '\\') ? params.from - 1 : params.from
+      // `-> int` states a type, and an arm or closure has its arrow within braces.
+      if (code.is(at, '->') && !code.is(from - 1, '=', '(', ',', 'return', ':')) return null
       // `fn add(a, b) => a + b` declares a name, for which there is another rule.
       if (code.isName(from - 1) && code.is(from - 2, 'fn')) return null
       return code.replace(from, body.end, writeClosure(params.text, body.text))
@@ -230,7 +238,8 @@ export const RULES: readonly Rule[] = [
     habit: 'functionWord',
     find: (code, at) => {
       // `fn add(a: int): int {` and `fn double(x) => x * 2`
-      if (!code.is(at, 'fn', 'function', 'func', 'def') || !code.isName(at + 1) || !code.is(at + 2, '(')) return null
+      if (!code.is(at, 'fn', 'function', 'func', 'def', 'fun', 'sub', 'proc') || !code.isName(at + 1) || !code.is(at + 2, '('))
+        return null
       const word = code.is(at, 'fn') ? [] : code.replace(at, at + 1, 'fn')
       const close = code.closer(at + 2)
       if (code.is(close + 1, '{')) return word.length === 0 ? null : word
@@ -251,7 +260,8 @@ export const RULES: readonly Rule[] = [
   },
   {
     habit: 'constant',
-    find: (code, at) => (code.is(at, 'const', 'final', 'val') && code.isName(at + 1) ? code.replace(at, at + 1, 'let') : null),
+    find: (code, at) =>
+      code.is(at, 'const', 'final', 'val', 'local', 'my') && code.isName(at + 1) ? code.replace(at, at + 1, 'let') : null,
   },
   {
     habit: 'typeFirst',
@@ -263,10 +273,12 @@ export const RULES: readonly Rule[] = [
   },
   {
     habit: 'walrus',
-    find: (code, at) =>
-      code.is(at, ':=') && code.isName(at - 1) && code.startsStatement(at - 1)
-        ? [...code.replace(at - 1, at, `let ${code.at(at - 1).text}`), ...code.replace(at, at + 1, '=')]
-        : null,
+    find: (code, at) => {
+      if (!code.is(at, ':=') || !code.isName(at - 1)) return null
+      // Within a condition there is no binding.
+      if (!code.startsStatement(at - 1)) return []
+      return [...code.replace(at - 1, at, `let ${code.at(at - 1).text}`), ...code.replace(at, at + 1, '=')]
+    },
   },
   // ---- imports ---------------------------------------------------------------------------------------------------------
   {
@@ -389,9 +401,15 @@ export const RULES: readonly Rule[] = [
   {
     habit: 'unless',
     find: (code, at) => {
-      const end = code.is(at, 'unless', 'until') ? code.expressionBrace(at + 1) : null
-      if (end === null) return null
-      return code.replace(at, end, `${code.is(at, 'unless') ? 'if' : 'while'} ${negate(code, at + 1, end)}`)
+      const end = code.is(at, 'unless') ? code.expressionBrace(at + 1) : null
+      return end === null ? null : code.replace(at, end, `if ${negate(code, at + 1, end)}`)
+    },
+  },
+  {
+    habit: 'until',
+    find: (code, at) => {
+      const end = code.is(at, 'until') ? code.expressionBrace(at + 1) : null
+      return end === null ? null : code.replace(at, end, `while ${negate(code, at + 1, end)}`)
     },
   },
   {
@@ -486,6 +504,10 @@ export const RULES: readonly Rule[] = [
       if (!code.is(at, '++', '--')) return null
       const sign = code.at(at).text[0]!
       if (code.isOperandEnd(at - 1)) {
+        // Within an expression it would have a value, which an assignment has not.
+        const behind = code.at(at + 1)
+        if (primaryStart(code, at) !== startOfStatement(code, at) || (behind.kind !== 'break' && !code.is(at + 1, '}', ';')))
+          return []
         const blanks = { start: code.at(at - 1).end, end: code.at(at).end }
         return [{ span: blanks, text: ` ${sign}= 1` }]
       }
@@ -621,13 +643,6 @@ function indentOf(text: string, lineStart: number): string {
 }
 
 const EMPTY: Readonly<Record<string, string>> = { None: 'nil', null: 'nil', True: 'true', False: 'false' }
-
-/** `!x`, or `!(a == b)`. */
-function negate(code: Code, from: number, to: number): string {
-  const text = code.slice(from, to)
-  const isWrapped = code.is(from, '(') && code.closer(from) === to - 1
-  return isWrapped || code.primaryEnd(from) === to ? `!${text}` : `!(${text})`
-}
 
 /** The body of an arm in braces; a comma behind it goes. */
 function wrapArm(code: Code, arrow: number): readonly Edit[] {

@@ -288,6 +288,21 @@ export const STRICT_CATALOG = {
           : `ask one of its fields, such as \`.${a.field}\``,
     doc: 'A condition is a result or a record, which counts as true whatever it holds. What is meant is one of its fields, or `is_ok(…)`.',
   }),
+  T104: entry<{ type: string; instead: string | null; isLoop: boolean }>({
+    severity: 'error',
+    title: 'pattern of another form',
+    message: (a) => `${a.isLoop ? 'an item of the loop is' : 'the value is'} ${a.type}, which this pattern does not take apart`,
+    hint: (a) => (a.instead === null ? '`(a, b)` is for pairs, `[a, b]` for lists, `{key}` for dicts' : `write \`${a.instead}\``),
+    doc: 'A pattern of `let` or `for` takes apart a value of another form. `(a, b)` gives nil for both names then; `[a, b]` and `{key}` fail.',
+  }),
+  T105: entry<{ type: string; isKnown: boolean }>({
+    severity: 'error',
+    title: 'catch that catches nothing',
+    message: (a) =>
+      `\`catch (e: ${a.type})\` catches nothing: ${a.isKnown ? `\`${a.type}\` is` : `there is`} no enum${a.isKnown ? '' : ` \`${a.type}\``}`,
+    hint: () => 'a type there is the enum whose values are caught; without one everything is',
+    doc: 'The type of a `catch` is the name of an enum. Values that are no variant of it, such as strings, dicts and structs, are thrown on.',
+  }),
   T096: entry<{ length: number }>({
     severity: 'error',
     title: 'position behind the end',

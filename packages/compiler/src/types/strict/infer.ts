@@ -8,6 +8,7 @@ import { forEachChild } from '@bridle/parser'
 import { type FnSignature, makeNominal } from '../declarations.js'
 import { structType } from '../infer-calls.js'
 import {
+  ANY,
   BOOL,
   CLOSURE,
   DICT,
@@ -28,9 +29,9 @@ import {
   type Type,
   withoutNil,
 } from '../type.js'
-import { listKinds } from './kinds.js'
+import { type Kinds, listKinds } from './kinds.js'
 import type { Decl, Names } from './scope.js'
-import { type ExactSignature, findBuiltin, findMethod, isExactShape } from './signatures.js'
+import { type ExactSignature, findBuiltin, findMethod, isExactShape, makeExactShape } from './signatures.js'
 import type { StrictWorld } from './world.js'
 
 const DURATION = makeNamed('duration')
@@ -38,6 +39,7 @@ const TASK = makeNamed('task_handle')
 /** What a `try` without `catch` gives. */
 const RESULT = makeNamed('Result')
 const NUMBER = makeUnion([INT, FLOAT])
+const PAIR = makeNamed('pair')
 const MAX_DEPTH = 200
 /** Expressions that are looked at in one file; behind it nothing is known. */
 const MAX_STEPS = 5_000_000
@@ -338,6 +340,8 @@ export class Types {
     }
     const type = this.receiverType(expr.object)
     const kinds = listKinds(type, root)
+    const items = this.itemsOf(type, kinds, expr.method.text)
+    if (items !== null) return items
     if (type === null || kinds === null || kinds.size !== 1) return null
     const [kind] = kinds
     if (kind === undefined || kind === 'struct' || kind === 'dict') return null
@@ -345,6 +349,24 @@ export class Types {
     const method = findMethod(kind, expr.method.text)
     // A method that is not there gives nil.
     return method === null ? (kind === 'enum' ? null : NIL) : method.returns
+  }
+
+  /** What methods give of the items of a value, with the form that loops and closures take apart. */
+  private itemsOf(type: Known, kinds: Kinds | null, method: string): Known {
+    if (type === null || kinds === null) return null
+    const value = this.itemType(type) ?? ANY
+    if (type.kind === 'shape' || type.kind === 'dict') {
+      if (method === 'entries') return { kind: 'list', element: makeExactShape({ key: STRING, value: ANY }) }
+      return method === 'iter' ? { kind: 'iter', element: PAIR } : null
+    }
+    if (kinds.size !== 1) return null
+    if (kinds.has('list')) {
+      if (method === 'enumerate') return { kind: 'list', element: makeExactShape({ index: INT, value }) }
+      if (method === 'zip') return { kind: 'list', element: LIST }
+    }
+    if (method === 'iter' && (kinds.has('list') || kinds.has('range'))) return { kind: 'iter', element: value }
+    const isPaired = method === 'enumerate' || method === 'zip'
+    return isPaired && (kinds.has('iter') || kinds.has('range')) ? { kind: 'iter', element: PAIR } : null
   }
 
   private callType(expr: ExprOf<'Call'>): Known {

@@ -46,7 +46,7 @@ const SILENT: readonly string[] = [
   'fn a() { return b() }\nfn b() { return later }\nlet later = 1\na()',
   'let {a, b: c, ...rest} = {a: 1, b: 2}\nprintln(a + c)\nprintln(rest)',
   'let [x, y = 2, ...zs] = [1]\nprintln("${x} ${y} ${zs}")',
-  'for (k, v) in {a: 1} { println("${k} ${v}") }',
+  'for (k, v) in {a: 1}.iter() { println("${k} ${v}") }',
   'match {a: 1} { {a: v} -> { println(v) } _ -> { println(0) } }',
   '[3, 1] |> _.sort() |> println',
   'var n = 1\nvar n = 2\nprintln(n)',

@@ -62,6 +62,9 @@ function isOfModule(item: Stmt): boolean {
   return item.kind === 'Let' || isDeclaration(item)
 }
 
+/** A `catch` with one of these has no type. */
+const ANY_TYPES: ReadonlySet<string> = new Set(['any', 'unknown'])
+
 class Resolver {
   private readonly world: StrictWorld
   private readonly targets = new Map<object, Decl>()
@@ -329,6 +332,22 @@ class Resolver {
   private type(type: TypeExpr | null): void {
     if (type === null || this.world.importedNames === null) return
     forEachTypeName(type, (name) => this.typeName(name))
+  }
+
+  /** Only variants of an enum are caught by a type; without one everything is. */
+  private catchesNothing({ type, variable }: NonNullable<ExprOf<'Try'>['handler']>): boolean {
+    if (type?.kind !== 'NamedType' || variable === null) return false
+    const { text } = type.name
+    const { root, importedNames } = this.world
+    const mayBeEnum = root.enumNamed(text) !== undefined || root.alias(text) !== undefined || text === 'Result'
+    if (mayBeEnum || importedNames === null || importedNames.has(text) || ANY_TYPES.has(text)) return false
+    const isKnown = BUILTIN_TYPES.has(text) || this.isKnownType(text)
+    // A name that is misspelt is another finding.
+    if (!isKnown && TYPE_HABITS[text] === undefined && suggestName(text, this.typeCandidates(), this.world.budget) !== null)
+      return false
+    const fix = { title: 'catch everything', edits: [{ span: { start: variable.span.end, end: type.span.end }, text: '' }] }
+    this.world.report('T105', type.span, { type: text, isKnown }, fix)
+    return true
   }
 
   private typeName({ text, span }: Name): void {
@@ -729,7 +748,7 @@ class Resolver {
         this.block(expr.body)
         if (expr.handler !== null) {
           const { handler } = expr
-          this.type(handler.type)
+          if (!this.catchesNothing(handler)) this.type(handler.type)
           this.block(handler.body, () => {
             if (handler.variable !== null) this.declare(handler.variable, 'catch')
           })

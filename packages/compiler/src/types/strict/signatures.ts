@@ -40,6 +40,16 @@ export function isExactShape(type: Type): boolean {
   return exactShapes.has(type)
 }
 
+/** Of the dicts that a method makes: these fields and no others. */
+export function makeExactShape(fields: Readonly<Record<string, Type>>): Type {
+  const shape: Type = {
+    kind: 'shape',
+    fields: Object.entries(fields).map(([name, type]) => ({ name, type, optional: false })),
+  }
+  exactShapes.add(shape)
+  return shape
+}
+
 /** Notes which of the shapes in what a builtin gives are all that there is. */
 function readResult(type: Type): Type {
   switch (type.kind) {

@@ -95,7 +95,7 @@ const SILENT: readonly string[] = [
   'fn run(f) { return f(1) }\nprintln(run({ x -> x }))',
   'println(read_file("x").split("\\n").map({ line -> line.trim() }).filter({ line -> !line.empty }).count())',
   'fn log_it(x) { println(x) }\nlog_it(1)\n[1].map({ x -> log_it(x) })',
-  'for (k, v) in {a: 1} { println("${k}${v}") }\nfor c in "abc".chars() { println(c.uppercase()) }',
+  'for (k, v) in {a: 1}.iter() { println("${k}${v}") }\nfor c in "abc".chars() { println(c.uppercase()) }',
   'let {a} = {a: "x"}\nprintln(a == 1)',
   'struct S { f: closure }\nprintln(S {f: { -> 1 }}.f())',
   'match [1].first() { 1 -> { println(1) } _ -> { println(2) } }',

@@ -6,10 +6,9 @@ import type { Known } from '../../type.js'
 import { describe } from '../describe.js'
 import { NO_PARTS, NO_POSITION } from '../facts.js'
 import { isWithin } from '../kinds.js'
-import { replaceWord } from '../world.js'
 import type { Uses } from './context.js'
-import { findFieldHabit } from './members.js'
 import { checkOperands } from './operators.js'
+import { checkLetPattern } from './patterns.js'
 
 /** Of the value that a variable is given, and of what is put into a part of it. */
 export function checkAssign(uses: Uses, stmt: Extract<Stmt, { kind: 'Assign' }>): void {
@@ -54,36 +53,10 @@ function checkIndexTarget(uses: Uses, { object, index, span }: ExprOf<'Index'>):
 
 const LISTS: ReadonlySet<string> = new Set(['list'])
 
-/** Names that take parts out of a value which has none of that name or at that position. */
-function checkParts(uses: Uses, { binding, value }: Extract<Stmt, { kind: 'Let' }>): void {
-  if (binding.kind === 'ListBinding') {
-    if (value.kind !== 'List' || value.items.some(({ spread }) => spread)) return
-    const beyond = binding.items
-      .slice(value.items.length)
-      .find(({ name, defaultValue }) => defaultValue === null && name.text !== '_')
-    if (beyond !== undefined) uses.world.report('T096', beyond.name.span, { length: value.items.length })
-    return
-  }
-  if (binding.kind !== 'DictBinding') return
-  const type = uses.types.infer(value)
-  if (type?.kind !== 'shape' || !uses.types.isClosed(type)) return
-  const names = type.fields.map(({ name }) => name)
-  for (const { key, alias, defaultValue } of binding.fields) {
-    if (defaultValue !== null || names.includes(key.text)) continue
-    const suggestion = findFieldHabit(key.text, type.fields) ?? uses.suggest(key.text, names)
-    const text = alias === null && suggestion !== null ? `${suggestion}: ${key.text}` : suggestion
-    const fix = replaceWord(key.span, text)
-    const more = names.length > 0 && names.length <= MOST_LISTED ? { known: names } : {}
-    uses.world.report('T081', key.span, { type: 'the dict', property: key.text, suggestion, ...more }, fix)
-  }
-}
-
-const MOST_LISTED = 12
-
 export function checkLet(uses: Uses, stmt: Extract<Stmt, { kind: 'Let' }>): void {
   const { binding, value } = stmt
   if (binding.kind !== 'NameBinding') {
-    checkParts(uses, stmt)
+    checkLetPattern(uses, stmt)
     return
   }
   if (binding.type === null) return

@@ -20,6 +20,7 @@ import { isDisjoint, isWithin } from '../kinds.js'
 import { isExactShape } from '../signatures.js'
 import { asksType, checkTypeName } from './arms.js'
 import type { Uses } from './context.js'
+import { checkLoopPattern } from './patterns.js'
 
 export function checkBinary(uses: Uses, expr: ExprOf<'Binary'>): void {
   const { operator } = expr
@@ -175,7 +176,9 @@ export function checkFor(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }>): void
   const type = uses.types.infer(stmt.iterable)
   if (type !== null && isWithin(uses.kinds(type), NOTHING_TO_ITERATE)) {
     uses.world.report('T087', stmt.iterable.span, { type: describe(type) })
+    return
   }
+  checkLoopPattern(uses, stmt)
 }
 
 /** Attempts are counted, and a deadline is a time. Of anything else a run makes none, and 30 seconds. */
