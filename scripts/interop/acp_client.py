@@ -1,5 +1,5 @@
 # A client of the Python package `agent-client-protocol` at `bridle serve acp`: prints one JSON object with what it got.
-# Usage: acp_client.py NODE COMMAND SCRIPT FOLDER
+# Usage: acp_client.py NODE COMMAND SCRIPT FOLDER [SESSIONS], which keeps sessions in a folder and tries what is done with them.
 
 import asyncio
 import json
@@ -45,9 +45,23 @@ class Editor:
         self.asked.append(method)
 
 
-async def main(node: str, command: str, script: str, folder: str) -> None:
+async def use_sessions(agent: Any, editor: Editor, session_id: str, folder: str) -> dict[str, Any]:
+    waits = asyncio.ensure_future(agent.prompt(session_id=session_id, prompt=[text_block("wait")]))
+    await asyncio.sleep(0)
+    await agent.cancel(session_id=session_id)
+    cancelled = (await waits).stop_reason
+    listed = [each.cwd for each in (await agent.list_sessions()).sessions]
+    before = editor.said
+    await agent.close_session(session_id=session_id)
+    editor.said = ""
+    await agent.load_session(cwd=folder, session_id=session_id, mcp_servers=[])
+    return {"cancelled": cancelled, "listed": listed, "loaded": editor.said == before}
+
+
+async def main(node: str, command: str, script: str, folder: str, sessions: str = "") -> None:
     editor = Editor()
-    async with spawn_agent_process(editor, node, command, "serve", "acp", script, cwd=folder) as (agent, _process):
+    kept = ("--sessions", sessions) if sessions else ()
+    async with spawn_agent_process(editor, node, command, "serve", "acp", script, *kept, cwd=folder) as (agent, _process):
         initialized = await agent.initialize(
             protocol_version=PROTOCOL_VERSION,
             client_capabilities=ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True)),
@@ -60,15 +74,18 @@ async def main(node: str, command: str, script: str, folder: str) -> None:
             answer = await agent.prompt(session_id=session.session_id, prompt=[text_block("go")])
             reasons.append(answer.stop_reason)
         await agent.set_session_mode(session_id=session.session_id, mode_id="dry_run")
+        said = editor.said
+        more = await use_sessions(agent, editor, session.session_id, folder) if sessions else {}
         print(
             json.dumps(
                 {
                     "version": initialized.protocol_version,
                     "mode": session.modes.current_mode_id,
                     "reasons": reasons,
-                    "said": editor.said,
+                    "said": said,
                     "asked": editor.asked,
                     "updates": sorted(set(editor.updates)),
+                    **more,
                 }
             )
         )

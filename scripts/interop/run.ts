@@ -1,6 +1,7 @@
-// `npm run interop`: MCP programs of others as peers of ours, at the versions that are installed: servers that our client uses from a script, and
-// clients that use `bridle serve mcp server.harn` and a gateway. What each feature gave goes into the table of docs/tools/interop.md. Python programs need
-// `mcp` and `fastmcp` of PyPI; a Python that has them is named by BRIDLE_PYTHON (`python3` by default), and without one they are left out.
+// `npm run interop`: programs of others as peers of ours, at the versions that are installed: MCP servers that our client uses from a script,
+// clients that use `bridle serve mcp server.harn` and a gateway, and clients of the Agent Client Protocol that use `bridle serve acp agent.harn`. What
+// each feature gave goes into the table of docs/tools/interop.md. Python programs need `mcp`, `fastmcp` and `agent-client-protocol` of PyPI; a Python
+// that has them is named by BRIDLE_PYTHON (`python3` by default), and without one they are left out. `npm run interop -- acp` is that part alone.
 
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -14,6 +15,7 @@ import { createRuntime } from '@bridle/stdlib-tools'
 import { mcpProvider } from '@bridle/stdlib-tools/mcp'
 import type { McpServerDeclaration } from '@bridle/stdlib-tools/mcp'
 import { root } from '../workspace.mjs'
+import { useAgent } from './acp_client.js'
 import { listLines, useExported, useRegistered } from './ts_clients.js'
 import type { Line } from './ts_clients.js'
 
@@ -321,6 +323,75 @@ return sum`
   }
 }
 
+// ------------------------------------------------------------------------------- clients of the Agent Client Protocol
+
+const ASKED = ['write new', 'drop', 'write new', 'drop']
+const SAID = 'not saved\napproval_denied\nnot saved\nran\n'
+/** The last is of a session that was loaded again. */
+const UPDATES_AND_PAST = ['agent_message_chunk', 'tool_call', 'tool_call_update', 'user_message_chunk']
+
+async function withAgentFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-acp-')))
+  try {
+    writeFileSync(join(folder, 'notes.txt'), 'on disk')
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function tryAcpTypeScript(): Promise<void> {
+  const program = '@agentclientprotocol/sdk'
+  const manifest = join(root, 'node_modules', program, 'package.json')
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+  await withAgentFolder(async (folder) => {
+    const seen = await useAgent(process.execPath, bridle, join(here, 'agent.harn'), folder)
+    const wanted: { readonly [feature: string]: unknown } = {
+      'version and modes': [1, 'default'],
+      'stop reasons, cancel': ['end_turn', 'end_turn', 'cancelled'],
+      'permissions, files of the client': [SAID, ASKED],
+      updates: UPDATES_AND_PAST,
+      'list, load, delete': [[folder], true, 0],
+    }
+    for (const [feature, expected] of Object.entries(wanted))
+      note(program, version, `ACP client: ${feature}`, seen[feature], expected)
+  })
+}
+
+async function tryAcpPython(version: string): Promise<void> {
+  const program = 'agent-client-protocol (Python)'
+  await withAgentFolder((folder) => {
+    const words = [
+      join(here, 'acp_client.py'),
+      process.execPath,
+      bridle,
+      join(here, 'agent.harn'),
+      folder,
+      join(folder, 'sessions'),
+    ]
+    const ended = spawnSync(python, words, { encoding: 'utf8', timeout: 60_000 })
+    let seen: { readonly [key: string]: unknown }
+    try {
+      seen = JSON.parse(ended.stdout) as typeof seen
+    } catch {
+      return note(program, version, 'ACP client', ended.stderr.trim().split('\n').at(-1) ?? 'no answer', 'an answer')
+    }
+    const check = (feature: string, keys: readonly string[], wanted: readonly unknown[]): void =>
+      note(
+        program,
+        version,
+        `ACP client: ${feature}`,
+        keys.map((key) => seen[key]),
+        wanted,
+      )
+    check('version and modes', ['version', 'mode'], [1, 'default'])
+    check('stop reasons, cancel', ['reasons', 'cancelled'], [['end_turn', 'end_turn'], 'cancelled'])
+    check('permissions, files of the client', ['said', 'asked'], [SAID, ASKED])
+    check('updates', ['updates'], [UPDATES_AND_PAST])
+    check('list, load', ['listed', 'loaded'], [[folder], true])
+  })
+}
+
 // ------------------------------------------------------------------------------------------------------------- the table
 
 function findPythonVersion(name: string): string | null {
@@ -355,22 +426,36 @@ function readRows(text: string): readonly Row[] {
     })
 }
 
-await tryEverything()
-for (const line of await listLines()) await tryTypeScriptClient(line)
-for (const [program, file] of [
-  ['mcp', 'mcp'],
-  ['fastmcp', 'fastmcp'],
-] as const) {
-  const version = findPythonVersion(program)
-  if (version === null) {
-    process.stdout.write(`interop: ${python} has no ${program}; name one that has by BRIDLE_PYTHON (pip install mcp fastmcp)\n`)
-    continue
+async function tryMcp(): Promise<void> {
+  await tryEverything()
+  for (const line of await listLines()) await tryTypeScriptClient(line)
+  for (const [program, file] of [
+    ['mcp', 'mcp'],
+    ['fastmcp', 'fastmcp'],
+  ] as const) {
+    const version = findPythonVersion(program)
+    if (version === null) {
+      process.stdout.write(`interop: ${python} has no ${program}; name one that has by BRIDLE_PYTHON (pip install mcp fastmcp)\n`)
+      continue
+    }
+    const label = `${program} (Python)`
+    await tryPythonServer(label, version, `${file}_server.py`, [program === 'mcp' ? 'streamable-http' : 'http', 'sse'])
+    await tryPythonClient(label, version, `${file}_client.py`)
+    await tryGatewayClient(label, version, file)
   }
-  const label = `${program} (Python)`
-  await tryPythonServer(label, version, `${file}_server.py`, [program === 'mcp' ? 'streamable-http' : 'http', 'sse'])
-  await tryPythonClient(label, version, `${file}_client.py`)
-  await tryGatewayClient(label, version, file)
 }
+
+async function tryAcp(): Promise<void> {
+  await tryAcpTypeScript()
+  const version = findPythonVersion('agent-client-protocol')
+  if (version !== null) await tryAcpPython(version)
+  else process.stdout.write(`interop: ${python} has no agent-client-protocol (pip install agent-client-protocol)\n`)
+}
+
+const part = process.argv[2]
+if (part !== undefined && part !== 'acp' && part !== 'mcp') throw new Error(`there is no part ${part}: acp, mcp`)
+if (part !== 'acp') await tryMcp()
+if (part !== 'mcp') await tryAcp()
 const failed = rows.filter(({ result }) => result !== 'works').length
 writePage()
 process.stdout.write(`interop: ${rows.length - failed} work, ${failed} fail\n`)

@@ -1,10 +1,11 @@
 // An agent driven by the client of the official SDK of the Agent Client Protocol.
 
-import { PassThrough, Readable, Writable } from 'node:stream'
-import { ClientSideConnection, PROTOCOL_VERSION, RequestError, ndJsonStream } from '@agentclientprotocol/sdk'
-import type { Client, RequestPermissionRequest, RequestPermissionResponse, SessionNotification } from '@agentclientprotocol/sdk'
+import { PassThrough } from 'node:stream'
+import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import type { RequestPermissionRequest, RequestPermissionResponse, SessionNotification } from '@agentclientprotocol/sdk'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../host/runtime.js'
+import { connectAcpClient } from '../test-support/acp-client.js'
 import { StreamTransport } from '../tools/executors/stream-transport.js'
 import { ACP_GLOBALS, AcpServer } from './acp.js'
 
@@ -25,31 +26,26 @@ async function connect(answer: (asked: RequestPermissionRequest) => Promise<Requ
   const updates: SessionNotification['update'][] = []
   let onHang = (): void => {}
   const hangs = new Promise<void>((resolve) => (onHang = resolve))
-  const client: Client = {
+  const connection = connectAcpClient(toAgent, toClient, {
     requestPermission: answer,
-    sessionUpdate: async ({ update }) => void updates.push(update),
+    sessionUpdate: ({ update }) => updates.push(update),
     extMethod: async (method) => {
       if (method === 'host/capabilities') return { never: ['comes'] }
       if (method !== 'host/call') throw RequestError.methodNotFound(method)
       onHang()
       return new Promise(() => {})
     },
-    extNotification: async () => {},
-  }
-  const stream = ndJsonStream(
-    Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
-    Readable.toWeb(toClient) as ReadableStream<Uint8Array>,
-  )
-  const connection = new ClientSideConnection(() => client, stream)
-  const { agentCapabilities } = await connection.initialize({
+  })
+  const { agentCapabilities } = await connection.request('initialize', {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'editor', version: '1' },
     clientCapabilities: { _meta: { harn: true } },
   })
   expect(agentCapabilities?.loadSession).toBe(true)
-  const { sessionId, modes } = await connection.newSession({ cwd: '/', mcpServers: [] })
+  const { sessionId, modes } = await connection.request('session/new', { cwd: '/', mcpServers: [] })
   expect(modes).toMatchObject({ currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'dry_run' }] })
-  const prompt = (text: string) => connection.prompt({ sessionId, prompt: [{ type: 'text', text }] })
+  const prompt = (text: string, signal?: AbortSignal) =>
+    connection.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }, signal)
   return { connection, sessionId, prompt, updates, hangs, close: () => server.close() }
 }
 
@@ -83,11 +79,15 @@ test('cancelling ends what waits for a person, and what waits for the client', a
   })
   const first = prompt('go')
   await asked
-  await connection.cancel({ sessionId })
+  await connection.cancel(sessionId)
   expect(await first).toEqual({ stopReason: 'cancelled' })
   const second = prompt('hang')
   await hangs
-  await connection.cancel({ sessionId })
+  await connection.cancel(sessionId)
   expect(await second).toEqual({ stopReason: 'cancelled' })
+  const givenUp = new AbortController()
+  const third = prompt('hang', givenUp.signal)
+  givenUp.abort()
+  expect(await third).toEqual({ stopReason: 'cancelled' })
   await close()
 })

@@ -19,6 +19,8 @@ export interface AcpSessionRecord {
   readonly branchedAt: number | null
   readonly title: string | null
   readonly turns: readonly AcpTurn[]
+  /** When it was last written, in the form of ISO 8601; absent in records of older versions. */
+  readonly updatedAt?: string | null | undefined
 }
 
 /** Where records are kept. Implementations replace a record whole: a crash leaves the old or the new one. */
@@ -27,6 +29,8 @@ export interface AcpSessionStore {
   /** null when there is none, or none that can be read. */
   readonly load: (id: string) => AcpSessionRecord | null
   readonly list: () => readonly AcpSessionRecord[]
+  /** A session that is not there is no failure. A store without it offers clients no `session/delete`. */
+  readonly delete?: (id: string) => void
 }
 
 /** The updates that tell a conversation again, in order. */

@@ -4,12 +4,14 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough, Readable, Writable } from 'node:stream'
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { ClientSideConnection, PROTOCOL_VERSION, RequestError, ndJsonStream } from '@agentclientprotocol/sdk'
-import type { Client, ClientCapabilities, ContentBlock, McpServer, SessionNotification } from '@agentclientprotocol/sdk'
+import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import type { ClientCapabilities, ContentBlock, McpServer, SessionNotification } from '@agentclientprotocol/sdk'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createRuntime } from '../host/runtime.js'
+import { connectAcpClient } from '../test-support/acp-client.js'
+import type { AcpTestClient } from '../test-support/acp-client.js'
 import { lazyMcpProvider } from '../mcp/lazy.js'
 import { nodeProviders } from '../node/providers.js'
 import { mcpGlobal } from '../tools/servers/mcp.js'
@@ -28,7 +30,7 @@ afterEach(async () => {
 interface Setup {
   readonly source: string
   readonly capabilities?: ClientCapabilities
-  readonly client?: Partial<Client>
+  readonly client?: Partial<AcpTestClient>
   readonly kept?: Map<string, AcpSessionRecord>
   readonly sandbox?: 'none'
 }
@@ -55,6 +57,7 @@ async function connect({ source, capabilities = {}, client: own = {}, kept }: Se
               save: (record) => void kept.set(record.id, record),
               load: (id) => kept.get(id) ?? null,
               list: () => [...kept.values()],
+              delete: (id) => void kept.delete(id),
             },
           }),
     },
@@ -64,25 +67,23 @@ async function connect({ source, capabilities = {}, client: own = {}, kept }: Se
   opened.push(server)
   const updates: SessionNotification['update'][] = []
   const asked: string[] = []
-  const client: Client = {
+  const connection = connectAcpClient(toAgent, toClient, {
     requestPermission: async () => ({ outcome: { outcome: 'cancelled' } }),
-    sessionUpdate: async ({ update }) => void updates.push(update),
+    sessionUpdate: ({ update }) => updates.push(update),
     extMethod: async (method) => {
       asked.push(method)
       throw RequestError.methodNotFound(method)
     },
-    extNotification: async (method) => void asked.push(method),
+    extNotification: (method) => asked.push(method),
     ...own,
-  }
-  const stream = ndJsonStream(
-    Writable.toWeb(toAgent) as WritableStream<Uint8Array>,
-    Readable.toWeb(toClient) as ReadableStream<Uint8Array>,
-  )
-  const connection = new ClientSideConnection(() => client, stream)
-  const initialized = await connection.initialize({ protocolVersion: PROTOCOL_VERSION, clientCapabilities: capabilities })
+  })
+  const initialized = await connection.request('initialize', {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: capabilities,
+  })
   const start = async (mcpServers: McpServer[] = []) => {
-    const { sessionId, modes } = await connection.newSession({ cwd: folder, mcpServers })
-    const send = (prompt: ContentBlock[]) => connection.prompt({ sessionId, prompt })
+    const { sessionId, modes } = await connection.request('session/new', { cwd: folder, mcpServers })
+    const send = (prompt: ContentBlock[]) => connection.request('session/prompt', { sessionId, prompt })
     return { sessionId, modes, send, ask: (text: string) => send([{ type: 'text', text }]) }
   }
   const readSaid = (): string =>
@@ -209,7 +210,9 @@ for i in range(2) {
       source: 'println(ask_user("which?", {schema: {type: "string", enum: ["red", "green"]}}))\nprintln(ask_user("name?"))',
       client: {
         requestPermission: async ({ options }) => ({ outcome: { outcome: 'selected', optionId: options[1]!.optionId } }),
-        createElicitation: async ({ message }) => ({ action: 'accept', content: { answer: `Ada (${message})` } }),
+        answers: {
+          'elicitation/create': async ({ message }) => ({ action: 'accept', content: { answer: `Ada (${message})` } }),
+        },
       },
       capabilities: { elicitation: { form: {} } },
     })
@@ -296,13 +299,15 @@ describe('files and terminals of the client', () => {
         'println(read_file("c.txt"))\nwrite_file("c.txt", "new")\nprintln(try { read_file("missing.txt") } catch (e) { "missing" })',
       capabilities: { fs: { readTextFile: true, writeTextFile: true } },
       client: {
-        readTextFile: async ({ path }) => {
-          if (path.endsWith('missing.txt')) throw RequestError.resourceNotFound(path)
-          return { content: 'not saved' }
-        },
-        writeTextFile: async (request) => {
-          written.push(request)
-          return {}
+        answers: {
+          'fs/read_text_file': async ({ path }) => {
+            if (path.endsWith('missing.txt')) throw RequestError.resourceNotFound(path)
+            return { content: 'not saved' }
+          },
+          'fs/write_text_file': async (request) => {
+            written.push(request)
+            return {}
+          },
         },
       },
     })
@@ -325,10 +330,12 @@ describe('files and terminals of the client', () => {
       source: 'println(exec("ls").stdout)',
       capabilities: { terminal: true },
       client: {
-        createTerminal: async () => ({ terminalId: 't1' }),
-        waitForTerminalExit: async () => ({ exitCode: 0 }),
-        terminalOutput: async () => ({ output: 'there', truncated: false }),
-        releaseTerminal: async () => ({}),
+        answers: {
+          'terminal/create': async () => ({ terminalId: 't1' }),
+          'terminal/wait_for_exit': async () => ({ exitCode: 0 }),
+          'terminal/output': async () => ({ output: 'there', truncated: false }),
+          'terminal/release': async () => ({}),
+        },
       },
     })
     await (await start()).ask('go')
@@ -348,6 +355,31 @@ test('servers of the client are connected', async () => {
   await expect(start([{ name: '', command: 'x', args: [], env: [] }])).rejects.toMatchObject({ code: -32602 })
 }, 30_000)
 
+test('a client with notices is shown what the script logs; others are not', async () => {
+  const source = 'log_info("fetched")\nlog_warn("slow")\nlog_debug("detail")\nprintln("end")'
+  const told = await connect({ source, capabilities: { session: { notices: {} } } })
+  await (await told.start()).ask('go')
+  const notices = told.updates.filter(({ sessionUpdate }) => sessionUpdate === 'notice')
+  expect(notices).toEqual([
+    { sessionUpdate: 'notice', severity: 'info', title: 'fetched' },
+    { sessionUpdate: 'notice', severity: 'warning', title: 'slow' },
+  ])
+  const plain = await connect({ source })
+  await (await plain.start()).ask('go')
+  expect(plain.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(['agent_message_chunk'])
+})
+
+test('a client with compactions is told of them', async () => {
+  const source = `
+llm_mock({text: "summary"})
+for i in range(3) { llm_mock({text: "answer " + "x ".repeat(400)}) }
+let r = agent_loop("go", nil, {provider: "mock", max_iterations: 3, persistent: true, auto_compact: true, compact_threshold: 100, compact_keep_last: 1})
+println(r.status)`
+  const told = await connect({ source, capabilities: { session: { compaction: {} } } })
+  await (await told.start()).ask('go')
+  expect(told.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'compaction_update', status: 'completed' }))
+})
+
 describe('sessions', () => {
   test('are loaded with their past, and continued without it', async () => {
     const kept = new Map<string, AcpSessionRecord>()
@@ -356,32 +388,70 @@ describe('sessions', () => {
     const { sessionId, ask } = await first.start()
     await ask('one')
     const second = await connect({ source, kept })
-    expect(await second.connection.loadSession({ sessionId, cwd: '/other', mcpServers: [] })).toEqual({
+    expect(await second.connection.request('session/load', { sessionId, cwd: '/other', mcpServers: [] })).toEqual({
       modes: expect.objectContaining({ currentModeId: 'default' }) as object,
     })
     expect(second.updates).toEqual([
       { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'one' } },
       { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `heard one in ${folder}\n` } },
     ])
-    await second.connection.prompt({ sessionId, prompt: [{ type: 'text', text: 'two' }] })
+    await second.connection.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'two' }] })
     expect(second.readSaid()).toContain('heard two in /other')
-    await expect(second.connection.loadSession({ sessionId: 'unknown', cwd: '/', mcpServers: [] })).rejects.toMatchObject({
+    await expect(
+      second.connection.request('session/load', { sessionId: 'unknown', cwd: '/', mcpServers: [] }),
+    ).rejects.toMatchObject({
       code: -32002,
     })
+  })
+
+  test('are deleted, open or kept, and stay so when their run ends', async () => {
+    const kept = new Map<string, AcpSessionRecord>()
+    const first = await connect({ source: 'if prompt == "hang" { sleep(1h) }\nprintln("x")', kept })
+    expect(first.initialized.agentCapabilities?.sessionCapabilities).toMatchObject({ delete: {} })
+    const past = await first.start()
+    await past.ask('one')
+    const { sessions } = await first.connection.request('session/list', {})
+    expect(sessions).toEqual([{ sessionId: past.sessionId, cwd: folder, updatedAt: expect.stringMatching(/^20.*Z$/) as string }])
+    const second = await connect({ source: '1', kept })
+    await second.connection.request('session/delete', { sessionId: past.sessionId })
+    expect(kept.size).toBe(0)
+    expect(await second.connection.request('session/list', {})).toEqual({ sessions: [] })
+    const open = await first.start()
+    const answer = open.ask('hang')
+    await first.connection.request('session/delete', { sessionId: open.sessionId })
+    expect(await answer).toEqual({ stopReason: 'cancelled' })
+    expect([...kept.keys()]).not.toContain(open.sessionId)
+    await expect(open.ask('again')).rejects.toMatchObject({ code: -32602 })
+  })
+
+  test('are listed in pages', async () => {
+    const kept = new Map<string, AcpSessionRecord>()
+    const facts = { cwd: folder, parent: null, branchedAt: null, title: null, turns: [] }
+    for (let i = 0; i < 450; i++) kept.set(`s${i}`, { ...facts, id: `s${i}` })
+    const { connection } = await connect({ source: '1', kept })
+    const found: string[] = []
+    let cursor: string | null | undefined
+    do {
+      const page = await connection.request('session/list', cursor === undefined ? {} : { cursor })
+      found.push(...page.sessions.map(({ sessionId }) => sessionId))
+      cursor = page.nextCursor
+    } while (typeof cursor === 'string')
+    expect(found).toEqual([...kept.keys()])
+    await expect(connection.request('session/list', { cursor: 'nowhere' })).rejects.toMatchObject({ code: -32602 })
   })
 
   test('have modes: a dry run changes nothing', async () => {
     const { connection, start, updates } = await connect({ source: 'write_file("never.txt", "x")\nprintln("end")' })
     const { sessionId, ask } = await start()
-    await connection.setSessionMode({ sessionId, modeId: 'dry_run' })
+    await connection.request('session/set_mode', { sessionId, modeId: 'dry_run' })
     await ask('go')
     expect(() => readFileSync(join(folder, 'never.txt'))).toThrow('ENOENT')
     expect(updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'tool_call', title: 'Not carried out: fs.write' }))
-    await expect(connection.setSessionMode({ sessionId, modeId: 'none' })).rejects.toMatchObject({ code: -32602 })
+    await expect(connection.request('session/set_mode', { sessionId, modeId: 'none' })).rejects.toMatchObject({ code: -32602 })
   })
 
   test('have absolute folders', async () => {
     const { connection } = await connect({ source: '1' })
-    await expect(connection.newSession({ cwd: 'relative', mcpServers: [] })).rejects.toMatchObject({ code: -32602 })
+    await expect(connection.request('session/new', { cwd: 'relative', mcpServers: [] })).rejects.toMatchObject({ code: -32602 })
   })
 })

@@ -23,6 +23,7 @@ import { readPrompt } from './acp-prompt.js'
 import type { AcpPrompt } from './acp-prompt.js'
 import { readMcpServers } from './acp-servers.js'
 import type { AcpMcpServers } from './acp-servers.js'
+import { makeUpdate } from './acp-reports.js'
 import { CallReporter } from './acp-updates.js'
 import { withClientFiles } from './client-files.js'
 import { readCapabilities, remoteApproval, remoteHost } from '../tools/executors/remote-host.js'
@@ -31,7 +32,7 @@ import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from
 import type { Params } from '../tools/executors/jsonrpc.js'
 import { toClientWords, withTerminal } from './terminal.js'
 import type { MessageTransport } from '../tools/executors/stream-transport.js'
-import type { HostCapabilities, Report } from '../library/effects/index.js'
+import type { HostCapabilities } from '../library/effects/index.js'
 
 export interface AcpOptions {
   readonly runtime: Runtime
@@ -59,6 +60,8 @@ export interface AcpOptions {
   readonly deltas?: 'none' | 'thoughts' | 'all'
   /** Keeps sessions beyond this process; without it they end with the connection. */
   readonly sessions?: AcpSessionStore
+  /** Milliseconds since 1970, for when a session was last used; the system's when absent. */
+  readonly now?: () => number
 }
 
 /** Names that scripts of an agent can read everywhere: give them to `createRuntime({ globals })`. */
@@ -78,6 +81,9 @@ interface Session {
   readonly title: string | null
   /** Of the past; kept where there is a store. */
   turns: readonly AcpTurn[]
+  updatedAt: string | null
+  /** What is left of its run is not kept. */
+  isDeleted: boolean
   /** From a prompt to its answer; `run` is there for a part of that. */
   isBusy: boolean
   run: Run | null
@@ -107,6 +113,8 @@ const SOON: ReadonlySet<unknown> = new Set(['interrupt', 'interrupt_immediate', 
 const INPUT_METHODS: ReadonlySet<string> = new Set(['session/input', 'user_message', 'agent/user_message'])
 
 const MOST_SESSIONS = 1000
+/** Sessions in one answer to `session/list`. */
+const PAGE = 200
 /** Words of a person that no agent loop has heard, of one session: messages, and characters in all. */
 const MOST_MESSAGES = 1000
 const MOST_CHARACTERS = 4 << 20
@@ -137,6 +145,8 @@ export class AcpServer {
   private readsFiles = false
   private writesFiles = false
   private hasForms = false
+  private hasNotices = false
+  private hasCompactions = false
   /** The client named the version of the protocol that it speaks: forms of answers are those of the protocol. */
   private isStandard = false
   /** Requests and updates that the protocol does not have are for clients that declared them, and for those of the reference. */
@@ -152,10 +162,11 @@ export class AcpServer {
     })
     this.peer = new JsonRpcPeer(transport, {
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      onRequest: (method, params) => this.answer(method, params),
+      onRequest: (method, params, signal) => this.answer(method, params, signal),
       onNotification: (method, params) => this.hear(method, params),
       onClose: () => this.onClosed(),
       answersDamage: true,
+      cancellation: () => (this.isStandard ? 'acp' : 'reference'),
     })
     this.desk.onRequest(({ payload }) => {
       if (this.hasExtensions) void this.peer.notify('harn.hitl.requested', { ...payload })
@@ -175,7 +186,7 @@ export class AcpServer {
     this.settleEnded()
   }
 
-  private answer(method: string, params: Params): unknown {
+  private answer(method: string, params: Params, signal: AbortSignal): unknown {
     if (INPUT_METHODS.has(method)) {
       this.listen(this.getSession(params), params)
       return {}
@@ -186,7 +197,7 @@ export class AcpServer {
       case 'session/new':
         return this.openNew(params)
       case 'session/list':
-        return { sessions: this.list(params) }
+        return this.list(params)
       case 'session/load':
         return this.load(params, true)
       case 'session/resume':
@@ -196,9 +207,11 @@ export class AcpServer {
       case 'session/fork':
         return this.fork(params)
       case 'session/prompt':
-        return this.handlePrompt(params)
+        return this.handlePrompt(params, signal)
       case 'session/close':
-        return this.closeSession(this.getSession(params))
+        return this.closeSession(this.getSession(params, this.isStandard ? RESOURCE_NOT_FOUND : INVALID_PARAMS))
+      case 'session/delete':
+        return this.deleteSession(params)
       case 'session/cancel':
       case 'agent/resume':
         this.hear(method, params)
@@ -275,12 +288,15 @@ export class AcpServer {
     this.readsFiles = files['readTextFile'] === true
     this.writesFiles = files['writeTextFile'] === true
     this.hasForms = isRecord(declared['elicitation']) && isRecord(declared['elicitation']['form'])
+    const sessions = isRecord(declared['session']) ? declared['session'] : {}
+    this.hasNotices = isRecord(sessions['notices'])
+    this.hasCompactions = isRecord(sessions['compaction'])
     this.isStandard = typeof params['protocolVersion'] === 'number' || isRecord(params['clientInfo'])
     this.hasExtensions = !this.isStandard || (meta['harn'] ?? false) !== false
     const standard = {
       promptCapabilities: { image: false, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, close: {}, fork: {}, resume: {} },
+      sessionCapabilities: { list: {}, close: {}, fork: {}, resume: {}, ...(this.canDelete ? { delete: {} } : {}) },
     }
     return {
       protocolVersion: PROTOCOL_VERSION,
@@ -316,6 +332,8 @@ export class AcpServer {
       branchedAt: facts.branchedAt ?? null,
       title: facts.title ?? null,
       turns: facts.turns ?? [],
+      updatedAt: facts.updatedAt ?? this.formatNow(),
+      isDeleted: false,
       isBusy: false,
       run: null,
       stopped: false,
@@ -338,23 +356,59 @@ export class AcpServer {
     return {}
   }
 
+  private get canDelete(): boolean {
+    const { sessions } = this.options
+    return sessions === undefined || sessions.delete !== undefined
+  }
+
+  /** Open or only kept: it is gone, with all that was said in it. */
+  private deleteSession(params: Params): unknown {
+    if (!this.canDelete) throw methodNotFound('session/delete')
+    const id = readText(params['sessionId'])
+    if (id === null) throw new RequestError(INVALID_PARAMS, 'Missing sessionId')
+    const { sessions: store } = this.options
+    const session = this.sessions.get(id)
+    if (session === undefined && (store?.load(id) ?? null) === null)
+      throw new RequestError(this.isStandard ? RESOURCE_NOT_FOUND : SESSION_NOT_FOUND, `Session not found: ${id}`)
+    if (session !== undefined) {
+      session.isDeleted = true
+      this.closeSession(session)
+    }
+    store?.delete?.(id)
+    return {}
+  }
+
   /** Written down before and after each turn. A store that cannot be written fails the request that wanted it. */
   private keep(session: Session, turn: AcpTurn | null): void {
-    const { id, cwd, parent, branchedAt, title, turns } = session
-    this.options.sessions?.save({ id, cwd, parent, branchedAt, title, turns: turn === null ? turns : [...turns, turn] })
+    session.updatedAt = this.formatNow()
+    const { id, cwd, parent, branchedAt, title, turns, updatedAt } = session
+    if (session.isDeleted) return
+    const said = turn === null ? turns : [...turns, turn]
+    this.options.sessions?.save({ id, cwd, parent, branchedAt, title, turns: said, updatedAt })
+  }
+
+  private formatNow(): string {
+    return new Date(this.options.now?.() ?? Date.now()).toISOString()
   }
 
   private list(params: Params): unknown {
     const cwd = readOptionalText(params, 'cwd')
+    const cursor = readOptionalText(params, 'cursor')
     const known = [...this.sessions.values()]
     const kept = (this.options.sessions?.list() ?? []).filter(({ id }) => !this.sessions.has(id))
     const wanted = [...known, ...kept].filter((each) => cwd === null || each.cwd === cwd)
-    return wanted.map(({ id, cwd, title, parent, branchedAt }) => ({
+    // The session behind which the last page ended: one that is gone since is refused, and the client begins again.
+    const from = cursor === null ? 0 : wanted.findIndex(({ id }) => id === cursor) + 1
+    if (cursor !== null && from === 0) throw new RequestError(INVALID_PARAMS, `Unknown cursor: ${cursor}`)
+    const page = this.isStandard ? wanted.slice(from, from + PAGE) : wanted
+    const sessions = page.map(({ id, cwd, title, parent, branchedAt, updatedAt }) => ({
       sessionId: id,
       cwd,
       ...(title === null ? {} : { title }),
+      ...(this.isStandard && typeof updatedAt === 'string' ? { updatedAt } : {}),
       ...(parent === null ? {} : { _meta: forkFacts({ parent, branchedAt, title }) }),
     }))
+    return from + page.length < wanted.length ? { sessions, nextCursor: page.at(-1)!.id } : { sessions }
   }
 
   private load(params: Params, tellsPast: boolean): unknown {
@@ -407,11 +461,11 @@ export class AcpServer {
     return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: branchedAt }
   }
 
-  private getSession(params: Params): Session {
+  private getSession(params: Params, unknown = INVALID_PARAMS): Session {
     const id = readText(params['sessionId'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'Missing sessionId')
     const session = this.sessions.get(id)
-    if (session === undefined) throw new RequestError(INVALID_PARAMS, `Unknown session: ${id}`)
+    if (session === undefined) throw new RequestError(unknown, `Unknown session: ${id}`)
     return session
   }
 
@@ -422,7 +476,8 @@ export class AcpServer {
     return { ok: true }
   }
 
-  private async handlePrompt(params: Params): Promise<unknown> {
+  /** `signal`: the client gave up the request. */
+  private async handlePrompt(params: Params, signal: AbortSignal): Promise<unknown> {
     const session = this.getSession(params)
     if (session.isBusy) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
     const prompt = readPrompt(params['prompt'])
@@ -434,6 +489,11 @@ export class AcpServer {
     session.unsent = ''
     session.thought = ''
     let stopReason: AcpTurn['stopReason'] = 'failed'
+    const onGivenUp = (): void => {
+      session.stopped = true
+      session.run?.cancel('cancelled by the client')
+    }
+    signal.addEventListener('abort', onGivenUp, { once: true })
     try {
       this.keep(session, { prompt: prompt.text, said: '', stopReason: null })
       const result = await this.run(session, prompt)
@@ -448,6 +508,7 @@ export class AcpServer {
       this.say(session, `Error: ${message}\n`)
       throw new RequestError(RUN_FAILED, message)
     } finally {
+      signal.removeEventListener('abort', onGivenUp)
       this.flush(session)
       session.run = null
       session.isBusy = false
@@ -521,7 +582,7 @@ export class AcpServer {
         if (event.type === 'output') this.say(session, event.text)
         else if (event.type === 'report') {
           const { report } = event
-          if (report.kind !== 'agent') this.update(session, makeUpdate(report))
+          if (report.kind !== 'agent') this.update(session, makeUpdate(report, this.hasNotices && !this.hasExtensions))
           else {
             const agentEvent = plainFromHost(report.event)
             if (isRecord(agentEvent) && this.isStandard) this.takeAgentEvent(session, reporter, agentEvent)
@@ -565,6 +626,12 @@ export class AcpServer {
   private takeAgentEvent(session: Session, reporter: CallReporter, event: Params): void {
     if (event['type'] === 'turn_start') session.isExhausted = false
     if (event['type'] === 'budget_exhausted') session.isExhausted = true
+    if (event['type'] === 'transcript_compacted' && this.hasCompactions)
+      this.update(session, {
+        sessionUpdate: 'compaction_update',
+        compactionId: `compaction_${crypto.randomUUID()}`,
+        status: 'completed',
+      })
     reporter.takeAgentEvent(event)
   }
 
@@ -654,22 +721,6 @@ function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent
     parent_id: parent,
     branched_at: branchedAt,
     ...(title === null ? {} : { branch_name: title }),
-  }
-}
-
-/** What a script says of itself, as an update of its session. */
-function makeUpdate(report: Exclude<Report, { kind: 'agent' }>): Params {
-  if (report.kind === 'log') {
-    const { level, message, fields } = report
-    return { sessionUpdate: 'log', level, message, fields: plainFromHost(fields) }
-  }
-  const { phase, message, current, total } = report
-  return {
-    sessionUpdate: 'progress',
-    phase,
-    message,
-    ...(current === null ? {} : { progress: current }),
-    ...(total === null ? {} : { total }),
   }
 }
 

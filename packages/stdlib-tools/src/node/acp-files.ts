@@ -1,7 +1,7 @@
 // Sessions of an agent in a folder, one JSON file each, for their owner alone: conversations are nobody else's business.
 
 import { createHash } from 'node:crypto'
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { AcpSessionRecord, AcpSessionStore } from '../bridge/acp-sessions.js'
@@ -15,6 +15,7 @@ const recordSchema = () =>
     parent: z.string().nullable(),
     branchedAt: z.number().nullable(),
     title: z.string().nullable(),
+    updatedAt: z.string().nullable().optional(),
     turns: z.array(
       z.object({
         prompt: z.string(),
@@ -55,6 +56,9 @@ export function fileSessions(folder: string): AcpSessionStore {
         .filter((name) => name.endsWith('.json'))
         .sort()
         .flatMap((name) => read(name) ?? [])
+    },
+    delete(id) {
+      rmSync(join(folder, makeFileName(id)), { force: true })
     },
   }
 }

@@ -46,7 +46,12 @@ export interface PeerOptions {
   readonly onClose?: () => void
   /** What is no message is answered with an error without an id. For the side that serves: what starts programs skips what they print. */
   readonly answersDamage?: boolean
+  /** How the other side is told of a request that is given up, asked for each; `$/cancelRequest {id}` when absent. Either is understood. */
+  readonly cancellation?: () => Cancellation
 }
+
+/** `$/cancelRequest {id}` of the reference, or `$/cancel_request {requestId}` of the Agent Client Protocol. */
+export type Cancellation = 'reference' | 'acp'
 
 interface Waiting {
   readonly resolve: (result: unknown) => void
@@ -93,7 +98,7 @@ export class JsonRpcPeer {
     return this.closed
   }
 
-  /** Rejects with BridgeError. A request that is given up is named in a notification `$/cancelRequest {id}`. */
+  /** Rejects with BridgeError. A request that is given up is named in a notification. */
   request(
     method: string,
     params: Params,
@@ -110,7 +115,7 @@ export class JsonRpcPeer {
       }
       const give = (fault: BridgeFault): void => {
         settle()
-        if (fault.kind === 'timeout' || fault.kind === 'cancelled') void this.notify('$/cancelRequest', { id })
+        if (fault.kind === 'timeout' || fault.kind === 'cancelled') this.giveUp(id)
         reject(new BridgeError(fault))
       }
       const onAbort = (): void => give({ kind: 'cancelled', message: 'Bridge: operation cancelled' })
@@ -134,6 +139,11 @@ export class JsonRpcPeer {
       )
       this.transport.send({ jsonrpc: '2.0', id, method, params }).catch(() => this.onClosed())
     })
+  }
+
+  private giveUp(id: number): void {
+    if (this.options.cancellation?.() === 'acp') void this.notify('$/cancel_request', { requestId: id })
+    else void this.notify('$/cancelRequest', { id })
   }
 
   /** Settles when the message is on its way, for senders of much; there is nothing to wait for otherwise. */
@@ -173,6 +183,7 @@ export class JsonRpcPeer {
       if (isRequest && !isByName) return this.refuse(id as Id, INVALID_PARAMS, `the parameters of ${method} are given by name`)
       if (isRequest) void this.serve(id as Id, method, params)
       else if (method === '$/cancelRequest') this.cancelServing(params['id'])
+      else if (method === '$/cancel_request') this.cancelServing(params['requestId'])
       else this.options.onNotification?.(method, params)
       return
     }
