@@ -57,6 +57,7 @@ export function bookAnswer(
     usage.input_tokens += response.inputTokens
     usage.output_tokens += response.outputTokens
     usage.call_count += 1
+    usage.models.set(response.model, (usage.models.get(response.model) ?? 0) + 1)
   }
   if (state.ceiling === null || state.cost <= state.ceiling) return null
   return `LLM budget exceeded: spent $${state.cost.toFixed(4)} of $${state.ceiling.toFixed(4)} budget`
@@ -124,6 +125,11 @@ export const modelPrimitives: readonly BuiltinDef[] = [
   definePrimitive('__book_answer(response: dict) -> string?', 'Books what an answer cost; why it is too much.', (ctx, response) =>
     bookAnswer(ctx, decodeResponse(response as HarnDict)),
   ),
+  builtin('__model_calls() -> list', { doc: 'Calls of each model of this run, in the order of their first one.' }, (ctx) => {
+    const models = ctx.state(usageState).models
+    ctx.charge(models.size)
+    return new HarnList([...models].map(([model, calls]) => HarnDict.of({ model, calls })))
+  }),
   builtin(
     '__apply_experiment(request: dict) -> dict',
     { doc: 'The request as a built-in experiment changes it: {request, record}.' },

@@ -20,7 +20,14 @@ import { traceStack } from './context.js'
 import { WALL_CLOCK, toClockMs } from '../time/time.js'
 
 /** Totals of the model calls of this run; the family that makes such calls adds to them. */
-export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_tokens: 0, total_duration_ms: 0, call_count: 0 }))
+export const usageState = family('llm_usage', () => ({
+  input_tokens: 0,
+  output_tokens: 0,
+  total_duration_ms: 0,
+  call_count: 0,
+  /** Calls of each model, in the order of their first one. */
+  models: new Map<string, number>(),
+}))
 
 function encodeSpan(span: VmSpan): HarnDict {
   const fields: Record<string, Value> = {
@@ -141,7 +148,7 @@ export const tracingFamily: BuiltinFamily = {
       renderSummary(ctx.state(tracingState).completed),
     ),
     builtin('llm_usage() -> dict', { doc: 'Totals of the model calls of this run.', effects: [] }, (ctx) => {
-      const usage = ctx.state(usageState)
+      const { models: _, ...usage } = ctx.state(usageState)
       return HarnDict.of({ ...usage, total_calls: usage.call_count })
     }),
   ],
