@@ -760,10 +760,10 @@ export class Machine implements MachineOfParts {
     co.reserve(from + Math.max(code.frameSize, argc) + 16)
     if (argc !== code.exactCount) placeArguments(code, co.regs, from, argc)
     const { tier } = this
-    if (tier !== null && !boundary && code.plain) {
+    if (tier !== null && code.plain && !(boundary && code.module.isHidden)) {
       const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, co.regs, from) : null)
       if (enter !== null) {
-        const value = tier.call(co, enter, callee, from)
+        const value = boundary ? tier.callRun(co, enter, callee, from) : tier.call(co, enter, callee, from)
         if (value === undefined) return tier.settle(task)
         this.give(co, value)
         return true

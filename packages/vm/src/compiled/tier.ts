@@ -12,6 +12,7 @@ import { fits } from './entry-types.js'
 import { carryOut, popNative } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
+import { convertLeavingRun } from '../interpreter/fault.js'
 import { raiseFault } from '../interpreter/unwind.js'
 import type { ElementLoop, Enter, EnteredUnit, Profit } from './state.js'
 import type { LoopState } from '../builtins/builtin.js'
@@ -59,6 +60,8 @@ export class Tier implements CompiledTier {
   private pulling = 0
   /** The fault that stopped the generator that is the current one. */
   private fault: Fault | null = null
+  /** Whether the fault that came out of compiled code came out of a run, which it has been told. */
+  private hasLeftRun = false
   /** Entries from the base tier: what shows that compiled code ran. */
   entered = 0
 
@@ -89,6 +92,29 @@ export class Tier implements CompiledTier {
       this.layOut(co, depth, from)
     }
     return value
+  }
+
+  /** As call, of a function that is a run of its own: a method of a struct. KEEP WITH: writeStructCall of calls.ts. */
+  callRun(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined {
+    const { m } = this
+    const depth = co.fp + 1
+    this.begin(co, depth)
+    m.deepest = Math.min(m.floor, depth + MAX_NESTED_CALLS - 1)
+    const { fuel } = m
+    if ((co.instr.moves & 1) === 1) m.wants = depth
+    const value = enter(m, callee, depth, co.regs, from)
+    if (value !== undefined) return value
+    if (m.leaving.length === 0) {
+      m.raised = convertLeavingRun(m.raised!)
+      this.hasLeftRun = true
+      return undefined
+    }
+    this.judge(callee.code, callee.code.compiled.profit, fuel, () => giveUp(callee.code))
+    co.returns[depth] = co.instr
+    co.fp = depth
+    co.openRun()
+    this.layOut(co, depth, from)
+    return undefined
   }
 
   /** As call, where the callee takes the top frame over: the arguments lie at its base. */
@@ -330,8 +356,10 @@ export class Tier implements CompiledTier {
     if (fault !== null) {
       m.raised = null
       const { passing } = m
+      const { hasLeftRun } = this
       m.passing = true
-      return raiseFault(m, task, fault, passing, passing && m.raisedIn?.code.module.isHidden !== true)
+      this.hasLeftRun = false
+      return raiseFault(m, task, fault, passing, passing && !hasLeftRun && m.raisedIn?.code.module.isHidden !== true)
     }
     return m.context.action === null || carryOut(m, task)
   }

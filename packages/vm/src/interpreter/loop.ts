@@ -5,7 +5,7 @@
 // entries of parallel arrays on the coroutine, registers one growable array a coroutine, overlapping so that arguments need no copy.
 //
 // Only the quick side of operations stands here. What is not quick breaks off to `slow`, with nothing done: slow.ts does all of it.
-// Keep this function small. V8 takes every turn of the loop for a run through its whole text, so it optimises after some hundred turns
+// Keep this loop small. V8 takes every turn of the loop for a run through its whole text, so it optimises after some hundred turns
 // and again whenever something comes that it had not seen: compiling this function is most of what a short run costs. So the
 // operations share what they can: fields of the instruction are read once, results are stored in one place but for those of the most
 // frequent operations, a test jumps in one place (docs/decisions/0022).
@@ -49,7 +49,7 @@ export function execute(m: Machine, task: Task): void {
   let i: Instr = co.instr
   let closure = co.frames[fp] as HarnClosure // a native frame's step does not look at it
 
-  for (;;) {
+  turns: for (;;) {
     const { op, b, c } = i
     // What most operations work on; of no meaning to the others.
     const x = regs[base + b]!
@@ -463,7 +463,7 @@ export function execute(m: Machine, task: Task): void {
                       break store
                     }
                     case 128 satisfies L['TASK_END']:
-                      return
+                      break turns
                     default:
                       break slow
                   }
@@ -503,5 +503,29 @@ export function execute(m: Machine, task: Task): void {
     }
     regs[base + i.a] = value
     i = i.next
+  }
+  // Never so. It makes the function long, and the loop no longer: V8 optimises a loop once it has made some number of turns,
+  // and that number grows with the length of the whole function. At this length it is some 10,000 instructions after the last new one, not
+  // 900: most short runs end before, and would never have got back what compiling the loop takes (docs/decisions/0022).
+  if (m.fuel === Infinity) {
+    let v: Value | undefined
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    ;[v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v] = regs
+    regs[0] = v!
   }
 }

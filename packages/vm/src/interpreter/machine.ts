@@ -125,6 +125,7 @@ export interface CompiledTier {
   readonly turns: number
   compile(closure: HarnClosure, regs: readonly Value[], from: number): Enter | null
   call(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined
+  callRun(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined
   callTail(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined
   runLoop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined
   elements(depth: number): Result | undefined

@@ -486,6 +486,14 @@ function callStructMethod(m: Machine, task: Task, co: Coroutine, i: Instr, recei
   if ((i.moves | i.lends) > 3) shareArguments(regs, start, findKept(i, code.takes, code.keeps) & ~2)
   if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
   if (i.c + 1 !== code.exactCount) m.placeArguments(code, regs, start, i.c + 1)
+  const { tier } = m
+  if (tier !== null && code.plain) {
+    const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, regs, start) : null)
+    if (enter !== null) {
+      const value = tier.callRun(co, enter, callee, start)
+      return value === undefined ? tier.settle(task) : give(co, i, value)
+    }
+  }
   const fp = co.fp + 1
   co.frames[fp] = callee
   co.returns[fp] = i
