@@ -4,15 +4,12 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 
 import { hasMarks, markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
-import { EventLog } from './event-log.js'
 import { HTTP_DEFAULTS, findResourceMetadata, judgeAccess } from './http-rules.js'
 import type { AccessRules, Refusal } from './http-rules.js'
-import { McpServerConnection } from './server.js'
-import { openBackend } from './server-protocol.js'
 import type { BackendSource, JsonObject, ServerIdentity } from './server-protocol.js'
 import { ModernServer, isModernMessage, isModernVersion } from './server-modern.js'
 import { isJsonType, respondModern } from './server-modern-http.js'
-import { SessionTable } from './server-sessions.js'
+import { SessionTable, openSession } from './server-sessions.js'
 import type { HttpServerOptions } from './server-http.js'
 
 /** Host and port are those of the host around it. */
@@ -31,24 +28,14 @@ export function serveFetch(source: BackendSource, identity: ServerIdentity, opti
 
   const modern = new ModernServer(source, identity, { most: maxSessions, idleMs: sessionIdleMs })
 
-  const open = async (client: string | null): Promise<WebStandardStreamableHTTPServerTransport> => {
-    const backend = openBackend(source, { client })
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => globalThis.crypto.randomUUID(),
-      eventStore: new EventLog(),
-      retryInterval: retryMs,
-      onsessioninitialized: (id) => sessions.add(id, { transport, connection, client }),
-      onsessionclosed: (id) => sessions.delete(id),
-    })
-    const connection = new McpServerConnection(
-      backend,
-      identity,
-      Object.assign(transport, { keepsIntegers: true }),
-      pollAfterMs === undefined ? {} : { pollAfterMs },
-    )
-    if (typeof source === 'function') void connection.ended.then(() => backend.close?.())
-    await connection.start()
-    return transport
+  const parts = {
+    source,
+    identity,
+    sessions,
+    retryMs,
+    pollAfterMs,
+    makeTransport: (made: ConstructorParameters<typeof WebStandardStreamableHTTPServerTransport>[0]) =>
+      new WebStandardStreamableHTTPServerTransport(made),
   }
 
   const handle = async (request: Request): Promise<Response> => {
@@ -77,7 +64,7 @@ export function serveFetch(source: BackendSource, identity: ServerIdentity, opti
     if (id !== null && session === null) return refuse({ status: 404, message: 'Session not found' })
     if (session === null && !sessions.makeRoom()) return refuse({ status: 503, message: 'Too many sessions' })
     // Without a session only the handshake may come, which the transport sees to.
-    const transport = session?.transport ?? (await open(access.client))
+    const transport = session?.transport ?? (await openSession(parts, access.client))
     session?.begin()
     const response = await transport.handleRequest(request, parsedBody)
     return withoutMarks(response, () => session?.end())

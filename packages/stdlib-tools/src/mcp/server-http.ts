@@ -2,22 +2,18 @@
 // requests whose Host names another machine (so that a page in a browser cannot reach a server on this one under a name of its
 // own), and wants a key or a token where one is set (http-rules.ts).
 
-import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 
-import { EventLog } from './event-log.js'
 import { hasMarks, markIntegers, unmarkIntegers } from '../tools/executors/exact-json.js'
 import { HTTP_DEFAULTS, findResourceMetadata, judgeAccess } from './http-rules.js'
 import type { AccessRules, Refusal, ResourceServer } from './http-rules.js'
-import { McpServerConnection } from './server.js'
-import { openBackend } from './server-protocol.js'
 import type { BackendSource, JsonObject, ServerIdentity } from './server-protocol.js'
 import { ModernServer, isModernMessage, isModernVersion } from './server-modern.js'
 import { isJsonType, respondModern } from './server-modern-http.js'
-import { SessionTable } from './server-sessions.js'
+import { SessionTable, openSession } from './server-sessions.js'
 
 export interface HttpServerOptions {
   readonly host?: string
@@ -65,24 +61,14 @@ export async function serveHttp(
 
   const modern = new ModernServer(source, identity, { most: maxSessions, idleMs: sessionIdleMs })
 
-  const open = async (client: string | null): Promise<StreamableHTTPServerTransport> => {
-    const backend = openBackend(source, { client })
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      eventStore: new EventLog(),
-      retryInterval: retryMs,
-      onsessioninitialized: (id) => sessions.add(id, { transport, connection, client }),
-      onsessionclosed: (id) => sessions.delete(id),
-    })
-    const connection = new McpServerConnection(
-      backend,
-      identity,
-      Object.assign(transport, { keepsIntegers: true }),
-      pollAfterMs === undefined ? {} : { pollAfterMs },
-    )
-    if (typeof source === 'function') void connection.ended.then(() => backend.close?.())
-    await connection.start()
-    return transport
+  const parts = {
+    source,
+    identity,
+    sessions,
+    retryMs,
+    pollAfterMs,
+    makeTransport: (made: ConstructorParameters<typeof StreamableHTTPServerTransport>[0]) =>
+      new StreamableHTTPServerTransport(made),
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -131,7 +117,7 @@ export async function serveHttp(
     if (id !== undefined) return refuse(response, { status: 404, message: 'Session not found' })
     if (!sessions.makeRoom()) return refuse(response, { status: 503, message: 'Too many sessions' })
     // Without a session only the handshake may come, which the transport sees to.
-    return (await open(access.client)).handleRequest(request, withoutMarks(response), body?.value)
+    return (await openSession(parts, access.client)).handleRequest(request, withoutMarks(response), body?.value)
   }
 
   const server = createServer((request, response) => {

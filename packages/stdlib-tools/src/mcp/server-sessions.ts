@@ -1,6 +1,11 @@
 // Sessions of a server over HTTP: one a client, held to whoever opened it, ended when nobody uses it.
 
-import type { McpServerConnection } from './server.js'
+import type { WebStandardStreamableHTTPServerTransportOptions } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+
+import { EventLog } from './event-log.js'
+import { McpServerConnection } from './server.js'
+import { openBackend } from './server-protocol.js'
+import type { BackendSource, McpTransport, ServerIdentity } from './server-protocol.js'
 
 export interface SessionFacts<Transport> {
   readonly transport: Transport
@@ -82,4 +87,38 @@ export class SessionTable<Transport> {
     this.sessions.delete(id)
     void session?.connection.close().catch(() => {})
   }
+}
+
+export interface SessionParts<Transport> {
+  readonly source: BackendSource
+  readonly identity: ServerIdentity
+  readonly sessions: SessionTable<Transport>
+  /** As in the options of the server. */
+  readonly retryMs: number
+  readonly pollAfterMs: number | undefined
+  readonly makeTransport: (options: WebStandardStreamableHTTPServerTransportOptions) => Transport
+}
+
+/** Opens a session of a client; it is in the table once the handshake is done. */
+export async function openSession<Transport extends McpTransport>(
+  { source, identity, sessions, retryMs, pollAfterMs, makeTransport }: SessionParts<Transport>,
+  client: string | null,
+): Promise<Transport> {
+  const backend = openBackend(source, { client })
+  const transport = makeTransport({
+    sessionIdGenerator: () => globalThis.crypto.randomUUID(),
+    eventStore: new EventLog(),
+    retryInterval: retryMs,
+    onsessioninitialized: (id) => sessions.add(id, { transport, connection, client }),
+    onsessionclosed: (id) => sessions.delete(id),
+  })
+  const connection = new McpServerConnection(
+    backend,
+    identity,
+    Object.assign(transport, { keepsIntegers: true }),
+    pollAfterMs === undefined ? {} : { pollAfterMs },
+  )
+  if (typeof source === 'function') void connection.ended.then(() => backend.close?.())
+  await connection.start()
+  return transport
 }
