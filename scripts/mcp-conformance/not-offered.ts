@@ -16,7 +16,5 @@ export const NOT_OFFERED: { readonly server: Reasons; readonly client: Reasons }
     'sep-2640-client-verify-digest': SKILLS,
     'sep-2640-client-verify-size': SKILLS,
     'sep-2640-client-verify-frontmatter': SKILLS,
-    'auth/dpop': 'tokens that are bound to a key (DPoP) are not offered',
-    'auth/dpop-nonce': 'tokens that are bound to a key (DPoP) are not offered',
   },
 }

@@ -100,7 +100,7 @@ async function greetWithTokens(store: FileAuthStore, url: URL, auth: McpAuth, si
 }
 
 function forget(store: FileAuthStore, server: string): void {
-  for (const what of ['client', 'tokens']) void store.set(`${server} ${what}`, undefined)
+  for (const what of ['client', 'tokens', 'key']) void store.set(`${server} ${what}`, undefined)
 }
 
 /** Connects, and asks for the tools, since some servers greet anyone. What the server calls itself. */

@@ -1,7 +1,8 @@
 // Authorization of HTTP servers: a server of this file that is its own authorization server. The scenarios of the protocol's
 // conformance package (`npm run test:mcp`) go through the many ways of discovery and registration; here is what hosts see.
 
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import type { JsonWebKey } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,6 +25,10 @@ interface Guarded {
   /** The server that the answer of the authorization page names. */
   answersAs: string | null
   registered: object | null
+  /** Tokens are bound to keys, and proofs have this nonce; null: tokens are for whoever bears them. */
+  nonce: string | null
+  /** Of all proofs that were taken. */
+  readonly proofs: string[]
 }
 
 const open: (() => void)[] = []
@@ -48,6 +53,28 @@ async function startGuarded(): Promise<Guarded> {
     metadata: {},
     answersAs: null,
     registered: null,
+    nonce: null,
+    proofs: [],
+  }
+  const keys = new Map<string, string>()
+  /** What is wrong with the proof of a request; null for a good one. */
+  const judgeProof = (request: IncomingMessage, address: string, token: string | null): string | null => {
+    const [head = '', body = '', signature = ''] = String(request.headers['dpop'] ?? '').split('.')
+    const parse = (text: string): { readonly [key: string]: unknown } =>
+      JSON.parse(Buffer.from(text, 'base64url').toString() || '{}') as { readonly [key: string]: unknown }
+    const [{ typ, alg, jwk }, claims] = [parse(head), parse(body)]
+    if (typ !== 'dpop+jwt' || alg !== 'ES256' || 'd' in (jwk as object)) return 'no proof'
+    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' })
+    const bytes = Buffer.from(signature, 'base64url')
+    if (!verify('sha256', Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) return 'signature'
+    const hash = token === null ? undefined : createHash('sha256').update(token).digest('base64url')
+    if (claims['htm'] !== request.method || claims['htu'] !== address || claims['ath'] !== hash) return 'claims'
+    if (Math.abs(Number(claims['iat']) - Date.now() / 1000) > 60) return 'time'
+    if (guarded.proofs.includes(String(claims['jti']))) return 'replayed'
+    guarded.proofs.push(String(claims['jti']))
+    if (token !== null && keys.get(token) !== JSON.stringify(jwk)) return 'another key'
+    keys.set('last', JSON.stringify(jwk))
+    return claims['nonce'] === guarded.nonce ? null : 'use_dpop_nonce'
   }
   const server = createServer((request, response) => {
     void (async () => {
@@ -60,7 +87,8 @@ async function startGuarded(): Promise<Guarded> {
       const makeTokens = (): object => {
         const access = `token-${++made}`
         valid.add(access)
-        return { access_token: access, token_type: 'Bearer', refresh_token: 'again' }
+        if (guarded.nonce !== null) keys.set(access, keys.get('last')!)
+        return { access_token: access, token_type: guarded.nonce === null ? 'Bearer' : 'DPoP', refresh_token: 'again' }
       }
       const text = await readBody(request)
       log.push(url.pathname)
@@ -91,6 +119,11 @@ async function startGuarded(): Promise<Guarded> {
         }
         case '/token': {
           const form = new URLSearchParams(text)
+          const problem = guarded.nonce === null ? null : judgeProof(request, `${origin}/token`, null)
+          if (problem !== null) {
+            log[log.length - 1] += ` ${problem}`
+            return writeJson(400, { error: problem }, { 'dpop-nonce': guarded.nonce })
+          }
           log.push(form.get('grant_type')!)
           if (form.get('grant_type') === 'authorization_code') {
             const digest = createHash('sha256').update(form.get('code_verifier')!).digest('base64url')
@@ -104,7 +137,16 @@ async function startGuarded(): Promise<Guarded> {
           return writeJson(200, tokens)
         }
         case '/mcp': {
-          if (!valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
+          if (guarded.nonce !== null) {
+            const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ')
+            const problem = scheme !== 'DPoP' || !valid.has(token) ? 'invalid_token' : judgeProof(request, guarded.url, token)
+            if (problem !== null) {
+              log[log.length - 1] += ` ${problem}`
+              const metadata = `${origin}/.well-known/oauth-protected-resource`
+              const challenge = `DPoP error="${problem}", resource_metadata="${metadata}"`
+              return writeJson(401, {}, { 'www-authenticate': challenge, 'dpop-nonce': guarded.nonce })
+            }
+          } else if (!valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
             log[log.length - 1] += ' 401'
             const metadata = `${origin}/.well-known/oauth-protected-resource`
             return writeJson(401, {}, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` })
@@ -175,6 +217,33 @@ test('a person agrees once; the token is renewed, and kept for the next run', as
   server.log.length = 0
   expect(await makeRuntime(server, auth).run(CALL)).toEqual(['called', 'called'])
   expect([asked, server.log.includes('/token')]).toEqual([1, false])
+})
+
+test('a server that asks for it gets tokens that are bound to a key, with a proof for each request', async () => {
+  const server = await startGuarded()
+  server.nonce = 'first'
+  const store = memoryAuthStore()
+  const auth: McpAuth = { ...PERSON, store }
+  const change = (): void => {
+    server.nonce = 'second'
+    server.revoke()
+  }
+  expect(await makeRuntime(server, auth, change).run(CALL)).toEqual(['called', 'called'])
+  expect(server.log.filter((path) => path.startsWith('/token'))).toEqual(['/token use_dpop_nonce', '/token', '/token'])
+  expect(server.log).toContain('refresh_token')
+  expect(new Set(server.proofs).size).toBe(server.proofs.length)
+  // Another process has the key from the store, and its first proof is without a nonce.
+  server.log.length = 0
+  expect(await makeRuntime(server, auth).run(CALL)).toEqual(['called', 'called'])
+  expect(server.log[0]).toBe('/mcp use_dpop_nonce')
+  expect(server.log).not.toContain('/token')
+})
+
+test('a host that wants bound tokens only sends no others', async () => {
+  const server = await startGuarded()
+  expect(await tryToConnect(server, { ...PERSON, dpop: 'always' })).toContain('is not bound to a key')
+  server.nonce = ''
+  expect(await makeRuntime(server, { ...PERSON, dpop: 'always' }).run(CALL)).toEqual(['called', 'called'])
 })
 
 test('whoever loses every race for the renewal has the tokens of the others', async () => {

@@ -6,6 +6,7 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import { parseUrl } from '@bridle/compiler/grants'
 import { describeCause } from '../tools/executors/provider.js'
+import { ProofKey, asBearerChallenge, asksForProof, proveTokenRequests } from './dpop.js'
 
 /** Where tokens and registrations are kept between runs: texts under keys, secret all of them. */
 export interface McpAuthStore {
@@ -41,6 +42,11 @@ export interface McpAuth {
   readonly crossApp?: CrossAppAccess
   /** What the platform says that this program runs on (RFC 7523), a signed token, asked for whenever a token is needed; in place of a secret. */
   readonly workload?: () => string | Promise<string>
+  /**
+   * Whether tokens are bound to a key of this program (DPoP, RFC 9449): `asked`, the default, where the server asks for it; `always` refuses
+   * to send a token that anybody could use.
+   */
+  readonly dpop?: 'asked' | 'always'
   /** The memory of this process when absent. */
   readonly store?: McpAuthStore
 }
@@ -96,13 +102,15 @@ export async function makeAuthorizedFetch(
   }
 
   const authorize = async (response: Response): Promise<void> => {
-    const { resourceMetadataUrl, scope: asked } = extractWWWAuthenticateParams(response)
+    const { resourceMetadataUrl, scope: asked } = extractWWWAuthenticateParams(asBearerChallenge(response))
+    const isBound = options.dpop === 'always' || asksForProof(response) || isBoundToKey(await session.tokens())
+    const reach = isBound ? proveTokenRequests(base, await session.proofKey(true)) : base
     const scope = response.status === 403 ? await session.widenScope(asked) : asked
     // The SDK goes on without some of what it asks for; a refusal of the host's network policy is to be told all the same.
     let refusal: unknown = null
     const fetchFn: Fetch = async (input, init) => {
       try {
-        const answer = await base(input, init)
+        const answer = await reach(input, init)
         await session.noteMetadata(new URL(input instanceof Request ? input.url : input), answer)
         return answer
       } catch (cause) {
@@ -123,18 +131,40 @@ export async function makeAuthorizedFetch(
       throw refusal ?? cause
     }
   }
+  const send = async (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1], tokens: Tokens): Promise<Response> => {
+    const headers = new Headers(init?.headers)
+    if (tokens === undefined) return base(input, { ...init, headers })
+    const token = tokens.access_token
+    if (!isBoundToKey(tokens)) {
+      if (options.dpop === 'always')
+        throw new AuthorizationError(
+          'the authorization server gave a token that is not bound to a key, and the host wants such only',
+        )
+      headers.set('authorization', `Bearer ${token}`)
+      return base(input, { ...init, headers })
+    }
+    const key = await session.proofKey(false)
+    const url = new URL(input instanceof Request ? input.url : input)
+    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+    for (let isAgain = false; ; isAgain = true) {
+      headers.set('authorization', `DPoP ${token}`)
+      headers.set('dpop', await key.prove(method, url, token))
+      const response = await base(input, { ...init, headers })
+      if (!(await key.takeNonce(url, response)) || isAgain) return response
+      await response.body?.cancel()
+    }
+  }
   // Requests that are refused side by side ask a person once.
   let running: Promise<void> | null = null
 
   return async (input, init) => {
     for (let round = 0; ; round++) {
-      const token = (await session.tokens())?.access_token
-      const headers = new Headers(init?.headers)
-      if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-      const response = await base(input, { ...init, headers })
+      const tokens = await session.tokens()
+      const token = tokens?.access_token
+      const response = await send(input, init, tokens)
       const wanted =
         response.status === 401 ||
-        (response.status === 403 && extractWWWAuthenticateParams(response).error === 'insufficient_scope')
+        (response.status === 403 && extractWWWAuthenticateParams(asBearerChallenge(response)).error === 'insufficient_scope')
       if (!wanted || round === MAX_ROUNDS) return response
       // Another request may have brought a new token since this one was sent.
       if (response.status === 401 && (await session.tokens())?.access_token !== token) continue
@@ -200,7 +230,11 @@ function isSameIssuer(a: string, b: string): boolean {
   return x === y
 }
 
-type Kept = 'client' | 'tokens'
+function isBoundToKey(tokens: Tokens): boolean {
+  return tokens?.token_type.toLowerCase() === 'dpop'
+}
+
+type Kept = 'client' | 'tokens' | 'key'
 type Client = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 type Tokens = Awaited<ReturnType<OAuthClientProvider['tokens']>>
 
@@ -214,6 +248,7 @@ class AuthSession implements OAuthClientProvider {
   private readonly signal: AbortSignal
   private readonly base: Fetch
   private code: string | null = null
+  private key: ProofKey | null = null
   /** Of the request that is under way; whoever answers it proves that it was ours. */
   private verifier = ''
   /** The tokens that were last taken from the store, as they stood there. */
@@ -283,6 +318,17 @@ class AuthSession implements OAuthClientProvider {
   async saveTokens(tokens: NonNullable<Tokens>): Promise<void> {
     const { expires_in: seconds } = tokens
     await this.keep('tokens', seconds === undefined ? tokens : { ...tokens, expires_at: Date.now() + 1000 * seconds })
+  }
+
+  /** The key that tokens are bound to, which is kept with them. `isFresh`: tokens are asked for, so another one is as good. */
+  async proofKey(isFresh: boolean): Promise<ProofKey> {
+    if (this.key !== null) return this.key
+    const kept = await this.store.get(this.makeKey('key'))
+    if (kept !== undefined) return (this.key = await ProofKey.read(kept))
+    if (!isFresh) throw new AuthorizationError('the key that the token is bound to is not in the store')
+    const key = await ProofKey.generate()
+    await this.store.set(this.makeKey('key'), key.write())
+    return (this.key = key)
   }
 
   saveCodeVerifier(verifier: string): void {

@@ -45,6 +45,7 @@ const makeAuthSchema = () =>
     client_secret_env: z.string().optional(),
     scope: z.string().optional(),
     issuer: z.string().optional(),
+    dpop: z.enum(['asked', 'always']).optional(),
   })
 
 const makeServerSchema = () =>
@@ -217,7 +218,7 @@ function describeIssue(table: string, issue: z.core.$ZodIssue, keys: readonly st
 }
 
 function readAuth(given: z.infer<ReturnType<typeof makeAuthSchema>>): McpAuth {
-  const { client_id, client_secret_env, scope, issuer } = given
+  const { client_id, client_secret_env, scope, issuer, dpop } = given
   const isSet = client_secret_env !== undefined && Object.hasOwn(process.env, client_secret_env)
   const secret = given.client_secret ?? (isSet ? process.env[client_secret_env] : undefined)
   return {
@@ -225,6 +226,7 @@ function readAuth(given: z.infer<ReturnType<typeof makeAuthSchema>>): McpAuth {
     ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(scope === undefined ? {} : { scope }),
     ...(issuer === undefined ? {} : { issuer }),
+    ...(dpop === undefined ? {} : { dpop }),
   }
 }
 
