@@ -2,7 +2,8 @@
 // name in MCP_CONFORMANCE_SCENARIO and what it needs to know in MCP_CONFORMANCE_CONTEXT. It does with our own client what the
 // scenario expects any client to do; the package watches from the server's side.
 
-import { McpConnections } from '@bridle/stdlib-tools/mcp'
+import { createRuntime } from '@bridle/stdlib-tools'
+import { McpConnections, mcpProvider } from '@bridle/stdlib-tools/mcp'
 import type { McpAuth } from '@bridle/stdlib-tools/mcp'
 import type { Plain } from '@bridle/vm'
 
@@ -63,6 +64,28 @@ const LIST_ONLY: ReadonlySet<string> = new Set(['json-schema-ref-no-deref'])
 interface Listed {
   readonly name: string
   readonly inputSchema: Plain
+}
+
+/** Scenarios about skills are for the functions of std/mcp: the skill is loaded, and its other file is read. */
+const SKILLS = `
+import { mcp_list_skills, mcp_load_skill, mcp_read_skill_file } from "std/mcp"
+let server = mcp_ensure_active("server")
+let skills = mcp_list_skills(server)
+if !loads { return len(skills) }
+let loaded = mcp_load_skill(server, skills[0])
+return loaded.files.map({ file -> mcp_read_skill_file(server, skills[0], file) })`
+
+if (scenario.startsWith('sep-2640-')) {
+  const loads = scenario !== 'sep-2640-client-no-prefetch'
+  const runtime = createRuntime({
+    providers: [mcpProvider({ servers: { server: { url } } })],
+    grants: ['mcp'],
+    globals: ['loads'],
+  })
+  const run = runtime.start(runtime.compile(SKILLS), { globals: { loads } })
+  const result = await run.result
+  if (result.status === 'failed') process.stderr.write(`${result.error.message}\n`)
+  process.exit(result.status === 'done' ? 0 : 1)
 }
 
 const listed = await connections.listTools('server', NEVER)

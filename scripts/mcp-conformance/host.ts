@@ -261,6 +261,20 @@ export function hostFixture(): HostBackend {
         mimeType: 'text/plain',
         read: () => 'Watched content',
       },
+      {
+        uri: 'skill://tea-brewing/SKILL.md',
+        name: 'tea-brewing',
+        description: 'How tea is brewed',
+        mimeType: 'text/markdown',
+        read: () => '---\nname: tea-brewing\ndescription: How tea is brewed\n---\n\nSee references/leaves.md.\n',
+      },
+      {
+        uri: 'skill://tea-brewing/references/leaves.md',
+        name: 'leaves.md',
+        description: 'Temperatures',
+        mimeType: 'text/markdown',
+        read: () => 'Green: 80 °C.\n',
+      },
     ],
     templates: [
       {

@@ -3,6 +3,7 @@
 // server that wants to know that proofs are fresh gives a nonce, which the next one repeats.
 
 import { encodeBase64Url } from '@bridle/vm/families'
+import type { webcrypto } from 'node:crypto'
 import { parseUrl } from '@bridle/compiler/grants'
 
 type Fetch = typeof globalThis.fetch
@@ -16,13 +17,13 @@ const encodeText = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().
 const encodeJson = (value: unknown): string => encodeBase64Url(encodeText(JSON.stringify(value)))
 
 export class ProofKey {
-  private readonly key: CryptoKey
+  private readonly key: webcrypto.CryptoKey
   /** Both halves, as they are stored. */
-  private readonly whole: JsonWebKey
+  private readonly whole: webcrypto.JsonWebKey
   /** Of each server (by origin) the nonce that it gave last. */
   private readonly nonces = new Map<string, string>()
 
-  private constructor(key: CryptoKey, whole: JsonWebKey) {
+  private constructor(key: webcrypto.CryptoKey, whole: webcrypto.JsonWebKey) {
     this.key = key
     this.whole = whole
   }
@@ -34,7 +35,7 @@ export class ProofKey {
 
   /** Throws for what `write` did not make. */
   static async read(text: string): Promise<ProofKey> {
-    const whole = JSON.parse(text) as JsonWebKey
+    const whole = JSON.parse(text) as webcrypto.JsonWebKey
     return new ProofKey(await crypto.subtle.importKey('jwk', whole, ALGORITHM, true, ['sign']), whole)
   }
 

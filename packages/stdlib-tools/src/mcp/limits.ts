@@ -41,6 +41,8 @@ export const makeLimitError = (server: string, what: string, limit: keyof McpLim
 const LISTS: { readonly [method: string]: string } = {
   'tools/list': 'tools',
   'resources/list': 'resources',
+  'skills/list': 'skills',
+  'resources/directory/read': 'resources',
   'resources/templates/list': 'resourceTemplates',
   'prompts/list': 'prompts',
 }

@@ -93,6 +93,9 @@ const READING = new Set([
   'resources/subscribe',
   'resources/unsubscribe',
   'completion/complete',
+  'skills/list',
+  'skills/get',
+  'resources/directory/read',
 ])
 
 /** A provider for `createRuntime`; each run gets connections of its own. */

@@ -3,6 +3,8 @@
 
 import { withIntegers } from '../tools/executors/exact-json.js'
 import { CARD_URI, INVALID_PARAMS, RpcError } from './server-protocol.js'
+import { SKILLS, getSkill, isManifest, listFolder, listSkills } from './server-skills.js'
+import type { SkillSource } from './server-skills.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope, ServerIdentity } from './server-protocol.js'
 
 const PAGE_SIZE = 50
@@ -40,6 +42,10 @@ export class ServedMethods {
         return backend.callTool(readText(params['name']), withExactArguments(params), scope)
       case 'resources/read':
         return this.readResource(readText(params['uri']), scope)
+      case 'skills/list':
+      case 'skills/get':
+      case 'resources/directory/read':
+        return this.answerAboutSkills(method, params, scope)
       case 'prompts/get':
         return backend.getPrompt(readText(params['name']), withExactArguments(params), scope)
       case 'completion/complete':
@@ -55,6 +61,16 @@ export class ServedMethods {
     }
   }
 
+  /** Null for a server without skills. */
+  private async answerAboutSkills(method: string, params: JsonObject, scope: RequestScope): Promise<JsonObject | null> {
+    const resources = await this.backend.list('resources', scope)
+    if (!resources.some(isManifest)) return null
+    const source: SkillSource = { resources, read: (uri) => this.backend.readResource(uri, scope) }
+    if (method === 'skills/get') return { skill: await getSkill(source, params['uri']) }
+    if (method === 'skills/list') return this.makePage('skills', await listSkills(source), params)
+    return this.makePage('resources', listFolder(source, params['uri']), params)
+  }
+
   async listCapabilities(): Promise<JsonObject> {
     const { backend } = this
     const { completions = false, subscriptions = false, lists = [] } = backend.features?.() ?? {}
@@ -67,6 +83,7 @@ export class ServedMethods {
       ...(resources ? { resources: subscriptions ? { ...changing, subscribe: true } : changing } : {}),
       ...((await has('prompts')) ? { prompts: changing } : {}),
       ...(completions ? { completions: {} } : {}),
+      ...((await backend.list('resources')).some(isManifest) ? { extensions: { [SKILLS]: { directoryRead: true } } } : {}),
       logging: {},
     }
   }

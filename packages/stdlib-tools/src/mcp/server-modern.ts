@@ -34,6 +34,7 @@ import {
   isRequestId,
   openBackend,
 } from './server-protocol.js'
+import { SKILL_METHODS } from './server-skills.js'
 import type { BackendSource, Json, JsonObject, ListName, McpBackend, RequestId, ServerIdentity } from './server-protocol.js'
 
 /** Every revision that is spoken here, newest first. */
@@ -47,6 +48,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'prompts/list',
   'completion/complete',
   'harn.hitl.respond',
+  ...SKILL_METHODS,
 ])
 const TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel'])
 /** Whose results say how long they hold. */
@@ -57,6 +59,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/templates/list',
   'resources/read',
   'prompts/list',
+  ...SKILL_METHODS,
 ])
 const AREAS: { readonly [list in ListName]: string } = {
   tools: 'toolsListChanged',
@@ -241,11 +244,13 @@ export class ModernServer {
 
   private async discover(methods: ServedMethods): Promise<JsonObject> {
     const { instructions } = this.identity
+    const capabilities = await methods.listCapabilities()
+    const extensions = isObject(capabilities['extensions']) ? capabilities['extensions'] : {}
     return {
       supportedVersions: SPOKEN,
       capabilities: {
-        ...(await methods.listCapabilities()),
-        ...(hasTasks(methods) ? { extensions: { [TASKS]: {} } } : {}),
+        ...capabilities,
+        ...(hasTasks(methods) ? { extensions: { ...extensions, [TASKS]: {} } } : {}),
       },
       ...(instructions === undefined ? {} : { instructions }),
     }

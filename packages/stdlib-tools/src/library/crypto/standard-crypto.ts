@@ -94,6 +94,15 @@ export const cryptoToolFunctions: readonly BuiltinDef[] = [
     return encodeHex(sha1(bytes))
   }),
   builtin(
+    '__sha256_bytes(data: bytes) -> string',
+    { doc: 'SHA-256 of the bytes themselves, in hexadecimal; `sha256` hashes how they print.' },
+    (ctx, value) => {
+      if (!(value instanceof HarnBytes)) return ctx.throw('__sha256_bytes: the argument must be bytes')
+      ctx.charge(value.data.length >> HASHED_BITS, 2 * DIGEST_BYTES)
+      return encodeHex(sha256(value.data))
+    },
+  ),
+  builtin(
     '__hkdf_sha256(key: string, salt: string, info: string, length: int) -> string',
     { doc: 'A key that is derived from another one (RFC 5869), in hexadecimal.' },
     (ctx, key, salt, info, length) => {

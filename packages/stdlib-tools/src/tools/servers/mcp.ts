@@ -416,9 +416,13 @@ function toTexts(args: Value | undefined): HarnDict {
 /** Requests beyond those with builtins of their own, for `std/mcp`. */
 const OTHER_REQUESTS: ReadonlySet<string> = new Set([
   'ping',
+  'resources/directory/read',
+  'resources/read',
   'resources/subscribe',
   'resources/unsubscribe',
   'completion/complete',
+  'skills/get',
+  'skills/list',
 ])
 
 const mcpAsk = builtin(
