@@ -20,6 +20,7 @@ import type { PrimerFlags } from './commands/primer.js'
 import type { GatewayFlags } from './commands/gateway.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { SimulateFlags } from './commands/simulate.js'
+import type { QuotaFlags } from './durable/quota.js'
 import type { TestFlags } from './commands/test.js'
 import type { ListFlags, MigrateFlags, StoreFlags, WorkerFlags } from './durable/commands.js'
 import type { A2aFlags } from './orchestrator/a2a-serve.js'
@@ -226,7 +227,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
     })
   const runs = program
     .command('runs')
-    .description('durable runs of a store: list, show, query, events, stats, cancel, retry, fork, migrate, export')
+    .description('durable runs of a store: list, show, query, events, stats, quota, cancel, retry, fork, migrate, export')
   const onRuns = (signature: string, description: string): Command =>
     withStore(runs.command(signature).description(description)).addHelpText('after', RUNS_HELP)
   onRuns('list', 'name them, with what they wait for')
@@ -261,6 +262,20 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
   onRuns('stats', 'how many there are, of whom, and who works on them').action(async (options: StoreFlags) => {
     const { statsCommand } = await import('./durable/commands.js')
     done(await statsCommand(options))
+  })
+  const quota = onRuns('quota [tenant]', 'what a tenant may use, or every tenant without a quota of its own')
+  for (const [flag, what] of [
+    ['running', 'runs in the memory of workers'],
+    ['parked', 'runs that wait; further ones are refused'],
+    ['bytes', 'bytes of snapshots'],
+    ['submissions', 'new runs a second'],
+    ['effects', 'calls a second, of each worker'],
+    ['weight', 'part of the room beside others'],
+  ] as const)
+    quota.addOption(new Option(`--${flag} <n>`, what).argParser(makeWholeNumberParser(flag, flag === 'weight' ? 1 : 0)))
+  quota.option('--none', 'take the quota away').action(async (tenant: string | undefined, options: QuotaFlags) => {
+    const { quotaCommand } = await import('./durable/quota.js')
+    done(await quotaCommand(tenant, options))
   })
   onRuns('cancel <run>', 'end a run; what it waits for is given up')
     .option('--reason <text>', 'why')

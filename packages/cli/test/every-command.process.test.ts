@@ -103,6 +103,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   'runs list': { ok: '--store runs.db', failures: [['--store none/runs.db', 2, 'unreadable_file']] },
   'runs show': { ok: 'other --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs stats': { ok: '--store runs.db', failures: [['--store none/runs.db', 2, 'unreadable_file']] },
+  'runs quota': {
+    ok: 'shop --parked 100 --store runs.db',
+    failures: [
+      ['--store none/runs.db', 2, 'unreadable_file'],
+      ['shop --parked 1 --none --store runs.db', 2, 'usage'],
+    ],
+  },
   'runs query': { ok: null, failures: [['nobody stage --store runs.db', 1, 'not_found']] },
   'runs events': { ok: 'other --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },
   'runs cancel': { ok: 'third --store runs.db', failures: [['nobody --store runs.db', 1, 'not_found']] },

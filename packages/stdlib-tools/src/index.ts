@@ -175,7 +175,9 @@ export type {
   SimulationFailure,
 } from './host/runs/simulate.js'
 export { DurableWorker } from './host/durable/worker.js'
-export type { DurableWorkerOptions, SubmitOptions } from './host/durable/worker.js'
+export type { DurableWorkerOptions, SubmitOptions, WorkerMetric } from './host/durable/worker.js'
+export { QuotaExceeded } from './host/durable/quotas.js'
+export type { TenantQuota, ToolLimit } from './host/durable/quotas.js'
 export type { EndedRun } from './host/durable/ended.js'
 export { migrateRun } from './host/durable/migrate.js'
 export type { Migration } from './host/durable/migrate.js'

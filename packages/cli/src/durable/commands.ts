@@ -395,9 +395,10 @@ export async function statsCommand({ store: file, json }: StoreFlags): Promise<n
         snapshot_bytes: bytes,
         queue_age_ms: oldestReadyMs,
       })),
-      workers: workers.map(({ name, runs, leaseUntil, isGivenUp }) => ({
+      workers: workers.map(({ name, runs, leaseUntil, isGivenUp, commitMs = null }) => ({
         name,
         runs,
+        commit_ms: commitMs,
         lease_until: new Date(leaseUntil).toISOString(),
         given_up: isGivenUp,
       })),
@@ -412,7 +413,10 @@ export async function statsCommand({ store: file, json }: StoreFlags): Promise<n
     const age = oldestReadyMs === null ? [] : [`the first ready one waits for ${(oldestReadyMs / 1000).toFixed(1)} s`]
     tell(`${tenant === '' ? '(no tenant)' : tenant}  ${[...counts, `${bytes} bytes of snapshots`, ...age].join(', ')}\n`)
   }
-  for (const { name, runs, isGivenUp } of workers) tell(`${name}  ${runs} runs${isGivenUp ? ', given up' : ''}\n`)
+  for (const { name, runs, isGivenUp, commitMs = null } of workers) {
+    const commits = commitMs === null ? '' : `, a commit takes ${commitMs.p50.toFixed(1)} ms (p95 ${commitMs.p95.toFixed(1)})`
+    tell(`${name}  ${runs} runs${commits}${isGivenUp ? ', given up' : ''}\n`)
+  }
   if (fenced > 0) tell(`${fenced} commits of workers that were given up were refused\n`)
   if (unknownOutcomes > 0) tell(`${unknownOutcomes} calls have an unknown outcome\n`)
   return 0

@@ -44,7 +44,9 @@ export type {
 export { answerUnknown } from './durable/pieces.js'
 export { summarizeResult } from './durable/ended.js'
 export { DurableWorker, judgeCall } from './durable/worker.js'
-export type { DurableWorkerOptions, SubmitOptions } from './durable/worker.js'
+export type { DurableWorkerOptions, SubmitOptions, WorkerMetric } from './durable/worker.js'
+export { QuotaExceeded } from './durable/quotas.js'
+export type { TenantQuota, ToolLimit } from './durable/quotas.js'
 export type { EndedRun } from './durable/ended.js'
 
 export type { RunEvent } from './events.js'

@@ -26,6 +26,8 @@ import { CANCEL_TOKEN } from '../host/durable/host.js'
 import type { ProgramSources } from '../host/modules.js'
 import { ENDED, PARKED, READY, RUNNING, SCHEMA, SCHEMA_VERSION, STATES, STUCK, UPGRADES } from './sql-schema.js'
 import { ToolError } from '../tools/host-tools/errors.js'
+import type { TenantQuota } from '../host/durable/quotas.js'
+import { EVERYBODY, SqlQuotas } from './sql-quotas.js'
 
 export type SqlValue = string | number | null | Uint8Array
 
@@ -84,6 +86,12 @@ const NO_TOKENS = '[]'
 const MOST_AT_ONCE = 1000
 const MOST_TENANTS = 64
 
+/** Milliseconds of the last commits of a process. */
+export interface CommitTimes {
+  readonly p50: number
+  readonly p95: number
+}
+
 /** What follows from a transaction: when it was kept, and when it was not. */
 export interface AfterCommit {
   readonly done: (() => void)[]
@@ -97,9 +105,14 @@ export class SqlRuns {
   private readonly nameOf = new Map<number, string>()
   private readonly programs = new Map<string, number>()
   private readonly dictionaries = new Map<number, Buffer>()
+  private readonly quotas: SqlQuotas
 
   constructor(db: SqlConnection) {
     this.db = db
+    this.quotas = new SqlQuotas({
+      all: (sql, ...params) => this.all(sql, ...params),
+      run: (sql, ...params) => this.run(sql, ...params),
+    })
     this.upgrade()
     for (const statement of SCHEMA.split(/;\n/)) if (statement.trim() !== '') db.exec(statement)
     const found = Number((this.get('SELECT value FROM bridle_meta WHERE name = ?', 'version') as { value: number }).value)
@@ -128,6 +141,7 @@ export class SqlRuns {
     this.nameOf.clear()
     this.programs.clear()
     this.dictionaries.clear()
+    this.quotas.forget()
   }
 
   // ----------------------------------------------------------------------------------------------------------- from outside
@@ -150,6 +164,25 @@ export class SqlRuns {
       parent?.ends === true ? 1 : 0,
     )
     return true
+  }
+
+  /** Raises QuotaExceeded, with nothing changed; runs that are known count for nothing. */
+  checkQuotas(runs: readonly NewRun[], now: number): void {
+    const counts = new Map<string, number>()
+    for (const { runId, tenant } of runs)
+      if (this.find(runId) === null) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+    for (const [tenant, count] of counts) this.quotas.checkSubmission(this.numberName(tenant), tenant, count, now)
+  }
+
+  /** Null: those of tenants that have none of their own. */
+  setQuota(tenant: string | null, quota: TenantQuota | null): void {
+    this.quotas.set(tenant === null ? EVERYBODY : this.numberName(tenant), quota)
+  }
+
+  quotaOf(tenant: string): TenantQuota {
+    this.quotas.forget()
+    const row = this.get('SELECT id FROM bridle_names WHERE name = ?', tenant) as { readonly id: number } | null
+    return this.quotas.get(row === null ? EVERYBODY : Number(row.id))
   }
 
   signal(runId: string, token: string, line: string, now: number): 'kept' | 'known' | 'gone' {
@@ -305,7 +338,11 @@ export class SqlRuns {
     return Number((this.get('SELECT last_insert_rowid() AS id') as { id: number }).id)
   }
 
-  heartbeat(worker: number, now: number): boolean {
+  heartbeat(worker: number, now: number, commitMs: CommitTimes | null = null): boolean {
+    // Another process may have changed them.
+    this.quotas.forget()
+    if (commitMs !== null)
+      this.run('UPDATE bridle_workers SET commit_p50 = ?, commit_p95 = ? WHERE id = ?', commitMs.p50, commitMs.p95, worker)
     return this.changes('UPDATE bridle_workers SET expires_at = ? + lease_ms WHERE id = ? AND is_given_up = 0', now, worker) > 0
   }
 
@@ -355,28 +392,22 @@ export class SqlRuns {
     const skipped = new Set(busy.map((tenant) => this.numberName(tenant)))
     const tenants = this.listTenants().filter((tenant) => !skipped.has(tenant))
     const taken: TakenRun[] = []
-    // Each tenant its part; what one does not need goes to the others.
-    let share = Math.max(1, Math.floor(most / Math.max(1, tenants.length)))
-    for (let round = 0; round < 2 && taken.length < most; round++, share = most) {
-      for (const tenant of tenants) {
-        const room = Math.min(share, most - taken.length)
-        if (room <= 0) break
-        const rows = this.all(
-          `SELECT * FROM bridle_runs WHERE state = ${READY} AND tenant = ? AND tools NOT IN (${lacking.join(', ')}) ORDER BY id LIMIT ?`,
-          tenant,
-          room,
-        ) as readonly Row[]
-        for (const row of rows) taken.push(this.own(worker, row, now, owned, after))
-      }
-    }
+    this.quotas.share(tenants, most, (tenant, room) => {
+      const rows = this.all(
+        `SELECT * FROM bridle_runs WHERE state = ${READY} AND tenant = ? AND tools NOT IN (${lacking.join(', ')}) ORDER BY id LIMIT ?`,
+        tenant,
+        room,
+      ) as readonly Row[]
+      for (const row of rows) taken.push(this.own(worker, row, now, owned, after))
+      return rows.length
+    })
     return taken
   }
 
-  /** Tenants that have ready runs; another one first each time. */
+  /** Tenants that have ready runs; others where there are too many to be looked at together. */
   private listTenants(): readonly number[] {
     const found: number[] = []
-    let last = this.lastTenant
-    for (let isAround = false; found.length < MOST_TENANTS;) {
+    for (let last = this.lastTenant, isAround = false; found.length < MOST_TENANTS;) {
       const row = this.get(`SELECT min(tenant) AS tenant FROM bridle_runs WHERE state = ${READY} AND tenant > ?`, last)
       const { tenant } = row as { readonly tenant: number | null }
       if (tenant !== null && !found.includes(tenant)) {
@@ -387,7 +418,7 @@ export class SqlRuns {
         last = -1
       } else break
     }
-    this.lastTenant = found[0] ?? -1
+    this.lastTenant = found.length < MOST_TENANTS ? -1 : found.at(-1)!
     return found
   }
 
@@ -438,6 +469,8 @@ export class SqlRuns {
       lines: entries.map(({ line }) => line),
       tokens: row.tokens ?? NO_TOKENS,
       signals: this.listSignals(row.id, row.run_id),
+      quota: this.quotas.get(row.tenant),
+      queuedMs: Math.max(0, now - Math.max(row.updated_at, row.wake_at !== null && row.wake_at <= now ? row.wake_at : 0)),
       lastEvent: Number(
         (this.get('SELECT coalesce(max(seq), 0) AS seq FROM bridle_events WHERE run = ?', row.id) as { readonly seq: number })
           .seq,
@@ -774,21 +807,24 @@ export class SqlRuns {
       tenants.set(name, found)
     }
     const workers = this.all(
-      `SELECT name, expires_at, is_given_up, (SELECT count(*) FROM bridle_runs WHERE owner = w.id AND state = ${RUNNING}) AS runs
+      `SELECT name, expires_at, is_given_up, commit_p50, commit_p95, (SELECT count(*) FROM bridle_runs WHERE owner = w.id AND state = ${RUNNING}) AS runs
        FROM bridle_workers w ORDER BY id`,
     ) as readonly {
       readonly name: string
       readonly expires_at: number
       readonly is_given_up: number
+      readonly commit_p50: number | null
+      readonly commit_p95: number | null
       readonly runs: number
     }[]
     return {
       tenants: [...tenants].map(([tenant, facts]) => ({ tenant, ...facts })),
-      workers: workers.map(({ name, runs, expires_at: leaseUntil, is_given_up: isGivenUp }) => ({
+      workers: workers.map(({ name, runs, expires_at: leaseUntil, is_given_up: isGivenUp, commit_p50: p50, commit_p95: p95 }) => ({
         name,
         runs: Number(runs),
         leaseUntil,
         isGivenUp: isGivenUp === 1,
+        commitMs: p50 === null || p95 === null ? null : { p50, p95 },
       })),
       fenced: this.readCounter('fenced'),
       unknownOutcomes: this.readCounter('unknown_outcomes'),

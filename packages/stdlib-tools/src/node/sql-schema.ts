@@ -2,7 +2,7 @@
 // have a prefix, since the file may be the host's own.
 
 /** Of the tables; a store of another version is refused. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 export const STATES = ['ready', 'running', 'parked', 'ended', 'stuck'] as const
 export const READY = 0
@@ -18,6 +18,7 @@ export const UPGRADES: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE bridle_runs ADD COLUMN ends_with_parent INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE bridle_runs ADD COLUMN published TEXT',
   ],
+  2: ['ALTER TABLE bridle_workers ADD COLUMN commit_p50 REAL', 'ALTER TABLE bridle_workers ADD COLUMN commit_p95 REAL'],
 }
 
 export const SCHEMA = `
@@ -26,8 +27,11 @@ export const SCHEMA = `
   -- A worker that was given up keeps its row until the last of its runs is taken from it, so that its commits are refused.
   CREATE TABLE IF NOT EXISTS bridle_workers (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, expires_at REAL NOT NULL, lease_ms REAL NOT NULL,
-    is_given_up INTEGER NOT NULL DEFAULT 0, tools TEXT
+    is_given_up INTEGER NOT NULL DEFAULT 0, tools TEXT, commit_p50 REAL, commit_p95 REAL
   );
+  -- What tenants may use (JSON), -1 for those without a row; and what is left of their submissions of a second.
+  CREATE TABLE IF NOT EXISTS bridle_quotas (tenant INTEGER PRIMARY KEY, quota TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS bridle_rates (tenant INTEGER PRIMARY KEY, left_over REAL NOT NULL, at REAL NOT NULL);
   -- What signs keys that are handed out.
   CREATE TABLE IF NOT EXISTS bridle_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) WITHOUT ROWID;
   -- Short numbers for what many rows have: tenants, and lists of tools that a run needs.

@@ -3,11 +3,12 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Change, DurableStore, StoreWorker } from '../host/durable/store.js'
+import { QuotaExceeded, checkQuota } from '../host/durable/quotas.js'
 import { WorkerFenced } from '../host/durable/store.js'
 import { describeCause } from '../tools/executors/provider.js'
 import { ToolError, isToolError } from '../tools/host-tools/errors.js'
 import { SqlRuns } from './sql-runs.js'
-import type { AfterCommit, SqlConnection } from './sql-runs.js'
+import type { AfterCommit, CommitTimes, SqlConnection } from './sql-runs.js'
 
 /** An open database, and what belongs to its engine. */
 export interface SqlEngine {
@@ -30,21 +31,28 @@ export interface SqlStoreStats {
   /** Transactions, and steps that were in them. */
   readonly commits: number
   readonly steps: number
+  /** Of the last thousand; null before the first. */
+  readonly commitMs: CommitTimes | null
 }
 
-export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: () => SqlStoreStats } {
+export function sqlStore(
+  engine: SqlEngine,
+  { onCommit }: { readonly onCommit?: ((ms: number, steps: number) => void) | undefined } = {},
+): DurableStore & { readonly stats: () => SqlStoreStats } {
   const runs = engine.write(() => new SqlRuns(engine.connection))
   let steps: Step[] = []
   let isClosed = false
   /** Counts what this process changes for workers beside their own commits. */
   let revision = 0
   const stats = { commits: 0, steps: 0 }
+  const times: number[] = []
 
   const flush = (): void => {
     const group = steps
     steps = []
     if (group.length === 0) return
     const after: AfterCommit = { done: [], undone: [] }
+    const begunAt = performance.now()
     let outcomes: (readonly [isDone: boolean, value: unknown])[] = []
     try {
       engine.write(() => {
@@ -53,7 +61,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
             return [true, work(after)]
           } catch (cause) {
             // Raised before it changed anything.
-            if (cause instanceof WorkerFenced) return [false, cause]
+            if (cause instanceof WorkerFenced || cause instanceof QuotaExceeded) return [false, cause]
             throw cause
           }
         })
@@ -67,6 +75,10 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       for (const { reject } of group) reject(failure)
       return
     }
+    const tookMs = performance.now() - begunAt
+    times.push(tookMs)
+    if (times.length > MOST_TIMES) times.shift()
+    onCommit?.(tookMs, group.length)
     stats.commits++
     stats.steps += group.length
     for (const done of after.done) done()
@@ -74,7 +86,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       const [isDone, value] = outcomes[at]!
       if (isDone) resolve(value)
       else {
-        countFenced()
+        if (value instanceof WorkerFenced) countFenced()
         reject(value)
       }
     }
@@ -117,7 +129,10 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
         checkName('a run', runId)
         checkName('a tenant', tenant)
       }
-      return change(() => given.reduce((made, run) => made + (runs.submit(run, now) ? 1 : 0), 0))
+      return change(() => {
+        runs.checkQuotas(given, now)
+        return given.reduce((made, run) => made + (runs.submit(run, now) ? 1 : 0), 0)
+      })
     },
     async signal(runId, token, line, now) {
       checkName('a token', token)
@@ -138,6 +153,11 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
     list: (query) => look(() => runs.list(query)),
     events: (runId, query) => look(() => runs.events(runId, query)),
     summarize: (now) => look(() => runs.summarize(now)),
+    async setQuota(tenant, quota) {
+      if (quota !== null) checkQuota(quota)
+      return change(() => runs.setQuota(tenant, quota))
+    },
+    quotaOf: (tenant) => look(() => runs.quotaOf(tenant)),
     count: (counter) => step(() => runs.count(counter)),
     async join({ name, leaseMs, tools }, joinedAt): Promise<StoreWorker> {
       const worker = await step(() => runs.join(name, leaseMs, tools, joinedAt))
@@ -164,7 +184,7 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
         },
         heartbeat(now) {
           latest = Math.max(latest, now)
-          return step(() => runs.heartbeat(worker, now))
+          return step(() => runs.heartbeat(worker, now, summarizeTimes(times)))
         },
         signals: () =>
           look(() => {
@@ -188,8 +208,17 @@ export function sqlStore(engine: SqlEngine): DurableStore & { readonly stats: ()
       isClosed = true
       engine.close()
     },
-    stats: () => ({ ...stats }),
+    stats: () => ({ ...stats, commitMs: summarizeTimes(times) }),
   }
+}
+
+const MOST_TIMES = 1000
+
+function summarizeTimes(times: readonly number[]): CommitTimes | null {
+  if (times.length === 0) return null
+  const sorted = [...times].sort((a, b) => a - b)
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!
+  return { p50: at(0.5), p95: at(0.95) }
 }
 
 const TOUCHES_OTHERS: ReadonlySet<Change['do']> = new Set(['start', 'signal', 'cancel', 'again', 'end'])

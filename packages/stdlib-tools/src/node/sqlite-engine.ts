@@ -22,6 +22,8 @@ export interface DurableStoreOptions {
   readonly engine?: 'node' | 'wasm'
   /** FULL: what is kept survives a power cut. NORMAL is for tests: a `once` call may then be made again after one. */
   readonly synchronous?: 'FULL' | 'NORMAL'
+  /** After each commit of this process: how long it took, and how many changes shared it. */
+  readonly onCommit?: (ms: number, changes: number) => void
 }
 
 /**
@@ -33,7 +35,7 @@ export async function openDurableStore(
   options: DurableStoreOptions = {},
 ): Promise<DurableStore & { readonly stats: () => SqlStoreStats }> {
   try {
-    return sqlStore(typeof place === 'string' ? await openSqlEngine(place, options) : connectionEngine(place))
+    return sqlStore(typeof place === 'string' ? await openSqlEngine(place, options) : connectionEngine(place), options)
   } catch (cause) {
     if (cause instanceof ToolError) throw cause
     const where = typeof place === 'string' ? place : 'the connection'

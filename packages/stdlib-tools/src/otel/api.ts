@@ -32,7 +32,13 @@ export interface OtelHistogram {
   record(value: number, attributes?: Readonly<Attributes>): void
 }
 
+export interface OtelCounter {
+  add(value: number, attributes?: Readonly<Attributes>): void
+}
+
 export interface OtelMeter {
+  /** Needed for `otelRuns` only. */
+  createCounter?(name: string, options?: { readonly unit?: string; readonly description?: string }): OtelCounter
   createHistogram(
     name: string,
     options?: {

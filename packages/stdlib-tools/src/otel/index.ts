@@ -28,7 +28,9 @@ import { Metrics } from './metrics.js'
 export { ERROR } from './api.js'
 export { describeServedRequest } from './conventions.js'
 export { Metrics } from './metrics.js'
-export type { OtelHistogram, OtelMeter, OtelSpan, OtelTracer } from './api.js'
+export { otelRuns } from './runs.js'
+export type { RunMetrics } from './runs.js'
+export type { OtelCounter, OtelHistogram, OtelMeter, OtelSpan, OtelTracer } from './api.js'
 
 export interface OtelOptions<Context = unknown> {
   /** The context in which the run's span begins. */

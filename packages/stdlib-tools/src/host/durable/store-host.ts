@@ -30,6 +30,8 @@ export interface StoreHostOptions {
   readonly checkpointAfter: number
   /** Whether the whole journal is kept. */
   readonly isArchived: boolean
+  /** Holds a call back; null: it may begin. What it gives is called when the call has ended. */
+  readonly admit?: (tool: string | null) => Promise<() => void> | null
 }
 
 export class StoreHost implements DurableHost<StoreHandle> {
@@ -76,9 +78,14 @@ export class StoreHost implements DurableHost<StoreHandle> {
     this.lines.push(encodeEntry(entry))
   }
 
-  call({ id, mode }: AskedCall, work: () => Promise<Settled>): StoreHandle {
+  call({ id, mode, effect }: AskedCall, given: () => Promise<Settled>): StoreHandle {
     const handle: StoreHandle = { value: null, isHere: false }
     if (mode !== 'read') this.done.add(id)
+    const work = (): Promise<Settled> => {
+      const { tool } = effect.args as { readonly tool?: unknown }
+      const room = this.options.admit?.(typeof tool === 'string' ? tool : null) ?? null
+      return room === null ? given() : room.then((leave) => given().finally(leave))
+    }
     const begun = mode === 'read' ? work() : this.kept().then(work)
     begun.then(
       (value) => this.arrive(handle, value),

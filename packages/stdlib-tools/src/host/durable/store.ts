@@ -4,6 +4,7 @@
 // Whoever works holds a lease: one row and one heartbeat for any number of runs. Each commit looks at it in its transaction; that is the
 // fence, so a worker that was given up changes nothing any more.
 
+import type { TenantQuota } from './quotas.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 import type { ProgramSources } from '../modules.js'
 
@@ -48,6 +49,10 @@ export interface TakenRun {
   /** Time limits of tokens at the snapshot; JSON of the worker's own. */
   readonly tokens: string
   readonly signals: readonly Signal[]
+  /** Of its tenant; stores without quotas leave it out. */
+  readonly quota?: TenantQuota
+  /** How long it was ready and nobody had room for it. */
+  readonly queuedMs?: number
   /** Number of the last event that it has emitted; 0 without one. */
   readonly lastEvent: number
 }
@@ -199,7 +204,7 @@ export interface StoreWorker {
 }
 
 export interface DurableStore {
-  /** Kept when it resolves. A known id is no error: its run stays as it is. How many were new. */
+  /** Kept when it resolves. A known id is no error: its run stays as it is. How many were new. Rejects with QuotaExceeded: none was kept. */
   submit(runs: readonly NewRun[], now: number): Promise<number>
   /** `known`: the token was answered before; `gone`: nobody waits and nobody will, as the run has ended or never was. */
   signal(runId: string, token: string, line: string, now: number): Promise<'kept' | 'known' | 'gone'>
@@ -224,6 +229,9 @@ export interface DurableStore {
   /** Events that a run has emitted, behind a number, in order; stores that keep none lack it. */
   events?(runId: string, query: { readonly after: number; readonly most: number }): Promise<readonly RunEventRow[]>
   summarize(now: number): Promise<StoreSummary>
+  /** Of a tenant, or of all that have none of their own (null); null takes a quota away. Stores without quotas lack it. */
+  setQuota?(tenant: string | null, quota: TenantQuota | null): Promise<void>
+  quotaOf?(tenant: string): Promise<TenantQuota>
   /** Adds one to a counter of the summary. */
   count(counter: StoreCounter): Promise<void>
   /** Forgets runs that ended before; how many. */
@@ -256,6 +264,8 @@ export interface WorkerSummary {
   /** Milliseconds since 1970. */
   readonly leaseUntil: number
   readonly isGivenUp: boolean
+  /** Its last commits, as it said when it renewed its lease; null before that. */
+  readonly commitMs?: { readonly p50: number; readonly p95: number } | null
 }
 
 export type StoreCounter = 'fenced' | 'unknown_outcomes'

@@ -34,6 +34,8 @@ import type { EndedRun } from './ended.js'
 import { isUndone, makeUndoRun, readHeadAuthority } from './undo.js'
 import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import { renameSnapshot } from '../snapshot.js'
+import { Pacer } from './quotas.js'
+import type { ToolLimit } from './quotas.js'
 import { StoreHost } from './store-host.js'
 import { WorkerFenced } from './store.js'
 import type { DurableStore, LinkedChange, StoreWorker, TakenRun } from './store.js'
@@ -56,6 +58,10 @@ export interface DurableWorkerOptions {
   readonly keepMs?: number
   /** After so many calls the journal is replaced by a snapshot; 200 when absent. */
   readonly checkpointAfter?: number
+  /** What calls of a tool may use, by its name; further ones wait. */
+  readonly toolLimits?: { readonly [tool: string]: ToolLimit }
+  /** For metrics (`otelRuns`). */
+  readonly onMetric?: (metric: WorkerMetric) => void
   /** Works on this run only. */
   readonly only?: string
   /** The exit status of a run that ended well; 0 when absent. */
@@ -75,6 +81,12 @@ export interface SubmitOptions<Input = unknown> extends Omit<StartOptions<Input>
   /** Whether the whole journal is kept: for `fork`, `migrate` and replays. */
   readonly archive?: boolean
 }
+
+/** What a worker measures: how long a run was ready before there was room for it, commits that were refused, calls that nobody knows the end of. */
+export type WorkerMetric =
+  | { readonly kind: 'queued'; readonly tenant: string; readonly ms: number }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'unknown_outcome'; readonly tool: string }
 
 interface ActiveRun {
   readonly tenant: string
@@ -102,6 +114,7 @@ export class DurableWorker {
   private beatAt = 0
   private lookedAt = -Infinity
   private nextWake: number | null = null
+  private readonly pacer: Pacer
   private isKicked = false
   private isStopping = false
   private wake: (() => void) | null = null
@@ -112,6 +125,8 @@ export class DurableWorker {
   constructor(options: DurableWorkerOptions) {
     this.options = options
     this.clock = options.clock ?? systemClock()
+    const timer = (at: number, fire: () => void): (() => void) => this.setTimer(at, fire)
+    this.pacer = new Pacer({ now: () => this.clock.now(), timer, tools: options.toolLimits ?? {} })
   }
 
   /** Begins to work; goes on until `stop`. */
@@ -242,6 +257,7 @@ export class DurableWorker {
         else await this.rest()
       } catch (cause) {
         this.options.onError?.(cause)
+        if (cause instanceof WorkerFenced) this.options.onMetric?.({ kind: 'fenced' })
         if (cause instanceof WorkerFenced) this.forget(cause)
         else if (this.clock.now() - this.beatAt > this.leaseMs)
           this.forget(new WorkerFenced('the store was away longer than the lease'))
@@ -399,6 +415,7 @@ export class DurableWorker {
   // ---------------------------------------------------------------------------------------------------------------- a run
 
   private launch(worker: StoreWorker, taken: TakenRun): void {
+    if (taken.queuedMs !== undefined) this.options.onMetric?.({ kind: 'queued', tenant: taken.tenant, ms: taken.queuedMs })
     let released: RunReleased | null = null
     let run: Run | null = null
     const signals = new Map<string, string>()
@@ -440,7 +457,10 @@ export class DurableWorker {
     const { onParked, onStuck, onError } = this.options
     if (cause instanceof RunParked) return onParked?.(runId)
     if (cause instanceof RunReleased) return
-    if (cause instanceof WorkerFenced) return onError?.(cause)
+    if (cause instanceof WorkerFenced) {
+      this.options.onMetric?.({ kind: 'fenced' })
+      return onError?.(cause)
+    }
     try {
       if (cause instanceof LackingTool) {
         await worker.commit([{ do: 'release', runId, tools: [cause.tool] }])
@@ -492,6 +512,7 @@ export class DurableWorker {
     const onUnknownOutcome = (call: UnknownCall): UnknownDecision => {
       const settled = taken.signals.find(({ token }) => token === `${SETTLE_TOKEN}${call.id}`)
       if (settled !== undefined) return readDecision(settled.line)
+      this.options.onMetric?.({ kind: 'unknown_outcome', tool: call.name })
       this.options.store.count('unknown_outcomes').catch((cause: unknown) => this.options.onError?.(cause))
       return decide(call)
     }
@@ -521,6 +542,7 @@ export class DurableWorker {
       keepMs: this.clock.virtual ? 0 : keepMs,
       checkpointAfter,
       isArchived: taken.isArchived,
+      admit: (tool) => this.pacer.admit(taken.tenant, taken.quota ?? {}, tool),
     })
     let next: NextGeneration | null = null
     let allowed: RunAuthority | undefined
