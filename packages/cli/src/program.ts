@@ -548,7 +548,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
     .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(makeWholeNumberParser('jobs', 1)))
-    .addOption(new Option('--mode <mode>', 'how each script is run').choices([...MODES, 'all', 'sample', 'rest']).default('base'))
+    .addOption(
+      new Option('--mode <mode>', 'how each script is run')
+        .choices([...MODES, 'all', 'durable', 'sample', 'rest'])
+        .default('base'),
+    )
     .addOption(
       new Option('--timeout <ms>', 'limit of one test').argParser(makeWholeNumberParser('milliseconds', 1)).default(30_000),
     )

@@ -1,6 +1,7 @@
 // The ways in which a conformance script is run; apart from what runs them, because the help of the command lists them.
 
 export const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay'] as const
-export type Mode = (typeof MODES)[number]
+/** `durable`, as a run of a store whose process is killed, is a sweep of its own and no part of `all`. */
+export type Mode = (typeof MODES)[number] | 'durable'
 /** `sample` stands for parts of several modes, `rest` for what it leaves out. */
 export type ModeChoice = Mode | 'sample' | 'rest'

@@ -9,6 +9,7 @@
 //   snapshot  at every suspension the machine becomes bytes and a fresh one is restored from them; then the same once more with
 //             slices of a few instructions, so that "every suspension" is nearly everywhere
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
+//   durable   as a run of a store, undisturbed, then with its process killed in front of each commit (durable.ts)
 //   sample    one run in place of several, at about a third of the cost: the base run is recorded, and its record fed to compiled code; then
 //             either mixed or snapshot, as the name of the script has it, in slices that soon grow faster
 //   rest      after sample: the one of mixed and snapshot that it left out
@@ -22,6 +23,7 @@ import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/
 import { CommandError } from '../errors.js'
 import { makeCommandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
+import { judgeDurable } from './durable.js'
 import { judge } from './judge.js'
 import { viewTest } from './static.js'
 import type { Outcome } from './judge.js'
@@ -187,6 +189,8 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
     )
     return stress === null ? null : `with tiny slices: ${stress}`
   },
+
+  durable: (script) => judgeDurable(script, (outcome) => judgeOutcome(script, outcome)),
 
   replay: async (script) => {
     const journal = new MemoryJournal()

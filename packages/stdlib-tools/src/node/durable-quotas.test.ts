@@ -14,7 +14,11 @@ const ask = defineTool({ name: 'ask', recovery: 'idempotent', execute: () => pen
 async function refusal(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => 'kept',
-    ({ code, details, retryAfterMs }: { code: string; details: object; retryAfterMs: number | null }) => ({ code, ...details, retryAfterMs }),
+    ({ code, details, retryAfterMs }: { code: string; details: object; retryAfterMs: number | null }) => ({
+      code,
+      ...details,
+      retryAfterMs,
+    }),
   )
 }
 
@@ -30,7 +34,14 @@ describe('of a tenant', () => {
       expect(await submit(runId, runId[0]!)).toBe('kept')
       await worker.idle()
     }
-    expect(await submit('a3', 'a')).toEqual({ code: 'quota_exceeded', tenant: 'a', quota: 'parked', limit: 2, used: 2, retryAfterMs: null })
+    expect(await submit('a3', 'a')).toEqual({
+      code: 'quota_exceeded',
+      tenant: 'a',
+      quota: 'parked',
+      limit: 2,
+      used: 2,
+      retryAfterMs: null,
+    })
     expect(await submit('b2', 'b')).toMatchObject({ code: 'quota_exceeded', quota: 'bytes', limit: 1 })
     // A known one is no new one.
     expect(await submit('a1', 'a')).toBe('kept')
@@ -87,7 +98,10 @@ describe('of a tenant', () => {
     const begun: number[] = []
     const work = defineTool({ name: 'ask', recovery: 'idempotent', execute: async () => void begun.push(world.clock.now()) })
     const { runtime, worker } = world.open({ tools: [work] })
-    await worker.submit(runtime.compile('import { ask } from "host/tools"\nfor _ in range(0, 6) { ask({}) }'), { runId: 'r', tenant: 'a' })
+    await worker.submit(runtime.compile('import { ask } from "host/tools"\nfor _ in range(0, 6) { ask({}) }'), {
+      runId: 'r',
+      tenant: 'a',
+    })
     while (world.ended.length === 0) await worker.idle()
     await worker.stop()
     const [first] = begun
@@ -128,9 +142,19 @@ describe('whose turn it is', () => {
     const runtime = world.open({ tools: [work] })
     await runtime.worker.stop()
     const module = runtime.runtime.compile(WAIT)
-    const prepare = (runId: string, tenant: string) => ({ ...runtime.runtime.prepareRun(module, { runId, now: 0 }), tenant, isArchived: false })
-    await world.store.submit(Array.from({ length: 2000 }, (_, n) => prepare(`big${n}`, 'big')), 0)
-    await world.store.submit(Array.from({ length: 20 }, (_, n) => prepare(`small${n}`, 'small')), 0)
+    const prepare = (runId: string, tenant: string) => ({
+      ...runtime.runtime.prepareRun(module, { runId, now: 0 }),
+      tenant,
+      isArchived: false,
+    })
+    await world.store.submit(
+      Array.from({ length: 2000 }, (_, n) => prepare(`big${n}`, 'big')),
+      0,
+    )
+    await world.store.submit(
+      Array.from({ length: 20 }, (_, n) => prepare(`small${n}`, 'small')),
+      0,
+    )
     const { worker } = world.open({ tools: [work] }, { capacity: 50 })
     await worker.idle()
     await worker.stop()

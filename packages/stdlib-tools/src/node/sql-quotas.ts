@@ -15,8 +15,7 @@ export const EVERYBODY = -1
 const NOTHING: TenantQuota = {}
 
 /** Counting and summing by tenant: made with the first quota, since it costs each change of a run. */
-const INDEX =
-  'CREATE INDEX IF NOT EXISTS bridle_runs_tenant ON bridle_runs (tenant, state, length(snapshot)) WHERE state <> 3'
+const INDEX = 'CREATE INDEX IF NOT EXISTS bridle_runs_tenant ON bridle_runs (tenant, state, length(snapshot)) WHERE state <> 3'
 
 export class SqlQuotas {
   private readonly db: QuotaTables
@@ -50,9 +49,9 @@ export class SqlQuotas {
 
   get(tenant: number): TenantQuota {
     this.known ??= new Map(
-      (this.db.all('SELECT tenant, quota FROM bridle_quotas') as readonly { readonly tenant: number; readonly quota: string }[]).map(
-        ({ tenant: id, quota }) => [Number(id), JSON.parse(quota) as TenantQuota],
-      ),
+      (
+        this.db.all('SELECT tenant, quota FROM bridle_quotas') as readonly { readonly tenant: number; readonly quota: string }[]
+      ).map(({ tenant: id, quota }) => [Number(id), JSON.parse(quota) as TenantQuota]),
     )
     return this.known.get(tenant) ?? this.known.get(EVERYBODY) ?? NOTHING
   }

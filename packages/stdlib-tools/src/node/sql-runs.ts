@@ -169,8 +169,7 @@ export class SqlRuns {
   /** Raises QuotaExceeded, with nothing changed; runs that are known count for nothing. */
   checkQuotas(runs: readonly NewRun[], now: number): void {
     const counts = new Map<string, number>()
-    for (const { runId, tenant } of runs)
-      if (this.find(runId) === null) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+    for (const { runId, tenant } of runs) if (this.find(runId) === null) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
     for (const [tenant, count] of counts) this.quotas.checkSubmission(this.numberName(tenant), tenant, count, now)
   }
 
@@ -819,13 +818,15 @@ export class SqlRuns {
     }[]
     return {
       tenants: [...tenants].map(([tenant, facts]) => ({ tenant, ...facts })),
-      workers: workers.map(({ name, runs, expires_at: leaseUntil, is_given_up: isGivenUp, commit_p50: p50, commit_p95: p95 }) => ({
-        name,
-        runs: Number(runs),
-        leaseUntil,
-        isGivenUp: isGivenUp === 1,
-        commitMs: p50 === null || p95 === null ? null : { p50, p95 },
-      })),
+      workers: workers.map(
+        ({ name, runs, expires_at: leaseUntil, is_given_up: isGivenUp, commit_p50: p50, commit_p95: p95 }) => ({
+          name,
+          runs: Number(runs),
+          leaseUntil,
+          isGivenUp: isGivenUp === 1,
+          commitMs: p50 === null || p95 === null ? null : { p50, p95 },
+        }),
+      ),
       fenced: this.readCounter('fenced'),
       unknownOutcomes: this.readCounter('unknown_outcomes'),
     }

@@ -88,7 +88,7 @@ let done = saga({ on_undo ->
   let answer = ask({})
   return step("second", answer.amount, { n -> n + first })
 })
-let late = first_of({late: {after: 1h}, never: {signal: "never"}})
+let late = first_of({late: {after: 1h}, later: {after: 2h}})
 return [done, late.name]`,
   },
 ]

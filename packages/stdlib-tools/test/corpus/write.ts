@@ -26,7 +26,7 @@ for (const { name, source } of CASES) {
     journal,
     onWaiting: ({ wakeAt }) => wakeAt ?? waits(),
   })
-  await waiting
+  await Promise.race([waiting, run.result])
   const snapshot = await run.snapshot()
   const open = journal.entries.map(encodeEntry)
   runtime.completeTool('answer', { ok: ANSWER })
