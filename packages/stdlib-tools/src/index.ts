@@ -174,9 +174,14 @@ export type {
   Simulation,
   SimulationFailure,
 } from './host/runs/simulate.js'
-export { DurableWorker } from './host/durable/worker.js'
+export { DurableWorker, judgeCall } from './host/durable/worker.js'
+export { summarizeResult } from './host/durable/ended.js'
+export { answerUnknown } from './host/durable/pieces.js'
 export type { DurableWorkerOptions, SubmitOptions, WorkerMetric } from './host/durable/worker.js'
 export { QuotaExceeded } from './host/durable/quotas.js'
+export type { ProcessEvent, ProcessStart, Processes } from './host/durable/processes.js'
+export { StoreHost } from './host/durable/store-host.js'
+export type { StoreHandle, StoreHostOptions } from './host/durable/store-host.js'
 export type { TenantQuota, ToolLimit } from './host/durable/quotas.js'
 export type { EndedRun } from './host/durable/ended.js'
 export { migrateRun } from './host/durable/migrate.js'

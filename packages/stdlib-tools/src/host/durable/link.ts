@@ -91,7 +91,7 @@ function listPipelines(source: string): readonly string[] {
 }
 
 /** The same program, begun with another pipeline. */
-function loadPipeline(runtime: Runtime, module: Module, pipeline: string): Module {
+export function loadPipeline(runtime: Runtime, module: Module, pipeline: string): Module {
   const { sources } = runtime.describeProgram(module).program
   if (!listPipelines(sources.entry.text).includes(pipeline))
     throw new ToolError('invalid_args', `the program has no pipeline ${JSON.stringify(pipeline)}`)

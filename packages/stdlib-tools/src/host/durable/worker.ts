@@ -34,6 +34,7 @@ import type { EndedRun } from './ended.js'
 import { isUndone, makeUndoRun, readHeadAuthority } from './undo.js'
 import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import { renameSnapshot } from '../snapshot.js'
+import { Processes } from './processes.js'
 import { Pacer } from './quotas.js'
 import type { ToolLimit } from './quotas.js'
 import { StoreHost } from './store-host.js'
@@ -127,6 +128,12 @@ export class DurableWorker {
     this.clock = options.clock ?? systemClock()
     const timer = (at: number, fire: () => void): (() => void) => this.setTimer(at, fire)
     this.pacer = new Pacer({ now: () => this.clock.now(), timer, tools: options.toolLimits ?? {} })
+  }
+
+  /** Runs by id, whichever worker has them. */
+  get processes(): Processes {
+    const { store, runtime, pollMs = 5 } = this.options
+    return new Processes({ worker: this, store, runtime, now: () => this.clock.now(), pollMs })
   }
 
   /** Begins to work; goes on until `stop`. */
