@@ -58,7 +58,7 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   const got = describeToken(source.text, tokens, failure.position, wantsName(what))
   const foreign =
     findForeignOperator(source.text, tokens, failure.position) ?? findForeignWord(source.text, tokens, failure.position, what)
-  const hint = foreign?.hint ?? hintExpected(expected, what)
+  const hint = foreign?.hint ?? hintKeyword(got) ?? hintExpected(expected, what)
   const fix = foreign?.fix ?? null
   return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint }, fix === null ? {} : { fix })
 }
@@ -284,6 +284,18 @@ function findForeignOperator(text: string, tokens: TokenStream, position: number
 function replaceSpan(span: Span, text: string): Fix {
   return { title: `write \`${text}\``, edits: [{ span, text }] }
 }
+
+/** A keyword in the place of a name. */
+function hintKeyword(got: string): string | undefined {
+  if (!got.endsWith('(reserved keyword)')) return undefined
+  const word = got.slice(1, got.indexOf("'", 1))
+  return `\`${word}\` is a keyword: choose another name, such as \`${OTHER_NAMES[word] ?? `${word}_value`}\``
+}
+
+/** Names for what others call by a word that is a keyword here. */
+const OTHER_NAMES: Readonly<Record<string, string | undefined>> = {
+  from: 'source', to: 'target', in: 'input', match: 'found', type: 'kind', tool: 'action', select: 'pick', use: 'usage', yield: 'crop',
+} // prettier-ignore
 
 /** The other expected tokens, if they are few. */
 function hintExpected(expected: readonly Expected[], what: string): string | undefined {

@@ -141,8 +141,14 @@ export const MISTAKE_CATALOG = {
   M025: error<{ name: string }>({
     title: 'tool called like a function',
     message: (a) => `\`${a.name}\` is a tool and not a function: the call fails`,
-    hint: (a) => `call it by its name, with \`tool_call("${a.name}", {…})\` of \`std/tools\`, or declare it with \`fn\``,
-    doc: 'A `tool` is offered to models and called by its name, with a dict of its arguments. Its name alone is no function.',
+    hint: (a) => `call it with \`tool_call(${a.name}, {…})\` of \`std/tools\`, or declare it with \`fn\``,
+    doc: 'A `tool` is offered to models and called with a dict of its arguments. Its name stands for a registry that has it, and is no function.',
+  }),
+  M027: warning<{ name: string }>({
+    title: 'tool that no registry has',
+    message: (a) => `no registry is bound in which \`${a.name}\` could be found by its name`,
+    hint: (a) => `give the tool itself: \`tool_call(${a.name}, {…})\`, or bind a registry with \`tool_bind\``,
+    doc: 'A call by name asks the bound registry and the tools of the host. A tool that the file declares is in neither: the call fails with `not_registered`.',
   }),
 } as const
 

@@ -135,6 +135,7 @@ function checkCall(call: ExprOf<'Call'>, context: MistakeContext): void {
   ) {
     return context.report('M025', call.span, { name: text }, toolFix(call, tool, context))
   }
+  if (text === 'tool_call') checkOwnTool(call, context)
   if (!isUnknown(text, context)) return
   const found = findCallHabit(text)
   if (found === null) return
@@ -149,7 +150,18 @@ function toolFix(call: ExprOf<'Call'>, { params }: Extract<Stmt, { kind: 'ToolDe
   const texts = args.map(({ value }) => context.file.text.slice(value.span.start, value.span.end))
   const isDict = args.length === 1 && only?.value.kind === 'Dict'
   const given = isDict ? texts[0] : `{${texts.map((text, at) => `${params[at]!.name.text}: ${text}`).join(', ')}}`
-  return replaceBy(call.span, `tool_call("${call.callee.text}", ${given})`)
+  return replaceBy(call.span, `tool_call(${call.callee.text}, ${given})`)
+}
+
+/** `tool_call("double", {…})`: a name is looked up in a registry, which the tools that a file declares are in only when it is bound. */
+function checkOwnTool({ args }: ExprOf<'Call'>, context: MistakeContext): void {
+  const { names, file, scopes } = context
+  const [name] = args
+  if (name?.value.kind !== 'String' || args.length > 2 || args.some(({ spread }) => spread)) return
+  const { value: text, span } = name.value
+  const isTool = names.tools.has(text) && !names.functions.has(text) && scopes.find(text) === null
+  if (!isTool || /\btool_bind\b|\bagent/.test(file.text)) return
+  context.report('M027', span, { name: text }, replaceBy(span, text))
 }
 
 /** What cannot be the dict of fields that a struct is made from. */

@@ -6,7 +6,7 @@ import { listenForAbort } from '../library/abort.js'
 import { SourceFile } from '@bridle/parser'
 import type { Plain } from '@bridle/vm'
 import { typeName } from '@bridle/vm/families'
-import { CompileError, EffectCeilingError } from '../host/compile-errors.js'
+import { CompileError } from '../host/compile-errors.js'
 import type { Run, RunResult } from '../host/run.js'
 import type { Runtime } from '../host/runtime.js'
 import type { CompileSettings, StartOptions } from '../host/runtime-options.js'
@@ -316,7 +316,7 @@ export class ScriptRunner {
 
   /** What kept a script from running. Throws what is no affair of the script. */
   private describeRefusal(cause: unknown, text: string, base: string): ScriptOutcome {
-    if (cause instanceof CompileError || cause instanceof EffectCeilingError)
+    if (cause instanceof CompileError)
       return {
         status: 'invalid',
         findings: renderFindings(cause.diagnostics, cause.file ?? new SourceFile(SCRIPT_FILE, text)),

@@ -3,7 +3,7 @@
 import type { PlainRecord } from '@bridle/vm'
 import { effectOfData } from '../test-support/effect-of-data.js'
 import { describe, expect, test } from 'vitest'
-import { createRuntime, EffectCeilingError } from '../index.js'
+import { CompileError, createRuntime, EffectCeilingError } from '../index.js'
 import { withManifestGuard } from './manifest-guard.js'
 import { defineTool } from '../tools/host-tools/define.js'
 import { answered } from '../tools/executors/provider.js'
@@ -280,6 +280,19 @@ describe('a ceiling', () => {
       "the program can reach effect 'http', which the host does not allow (call to 'http_get')",
     )
     expect(runtime.compile(source, { allowEffects: ['http'] }).manifest.script.effects).toEqual(['http'])
+  })
+
+  test('is one of the errors of compiling, which an embedder catches by one class', () => {
+    const source = 'let u = "u"\nhttp_get(u)'
+    let told: unknown = null
+    try {
+      runtime.compile(source, { allowEffects: [] })
+    } catch (cause) {
+      told = cause
+    }
+    expect(told).toBeInstanceOf(CompileError)
+    expect((told as CompileError).name).toBe('EffectCeilingError')
+    expect((told as CompileError).render()).toContain('http_get(u)')
   })
 })
 

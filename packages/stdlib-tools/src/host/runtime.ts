@@ -126,7 +126,7 @@ export class Runtime {
     return (this.desk ??= new ApprovalDesk())
   }
 
-  /** Throws CompileError and EffectCeilingError. */
+  /** Throws CompileError; that is an EffectCeilingError for a program that is right and may do too much. */
   compile<Types extends ProgramTypes = AnyProgram>(source: string, settings?: CompileSettings): Module<Types>
   /** With schemas of input and result: starts are refused whose input does not fit, and a result that does not is a failure. */
   compile<const S extends ProgramSchemas>(source: string, settings: CompileSettings & S): Module<TypesOf<S>>
