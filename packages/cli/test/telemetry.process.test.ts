@@ -127,7 +127,13 @@ test('spans and metrics over OTLP/protobuf, below the span that the command was 
   const call = find(received, 'tools/call tell')
   expect(call).toMatchObject({
     kind: 3,
-    attributes: { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'tell', 'gen_ai.operation.name': 'execute_tool' },
+    attributes: {
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': expect.stringMatching(/^20\d\d-/) as string,
+      'network.transport': 'pipe',
+      'gen_ai.tool.name': 'tell',
+      'gen_ai.operation.name': 'execute_tool',
+    },
   })
   expect(stdout).toBe(`Hello\n00-${'ab'.repeat(16)}-${call.spanId}-01\n`)
   expect(received.spans.filter(({ name }) => name === 'tools/call tell')[1]).toMatchObject({
@@ -154,6 +160,8 @@ test('spans and metrics over OTLP/protobuf, below the span that the command was 
     .get('mcp.client.operation.duration')!
     .points.filter(({ attributes }) => attributes['mcp.method.name'] === 'tools/call')
   expect(calls.map(({ attributes }) => attributes['error.type'] ?? null)).toEqual([null, 'tool_error'])
+  const session = metrics.get('mcp.client.session.duration')!.points[0]!
+  expect(session.attributes).toMatchObject({ 'mcp.protocol.version': expect.any(String) as string })
 })
 
 test('JSON where the protocol says so, compressed where that is asked for', async () => {
@@ -234,7 +242,13 @@ test('a served script: a span of the server below that of its client, and the ru
     traceId: '12'.repeat(16),
     parentSpanId: '34'.repeat(8),
     kind: 2,
-    attributes: { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'twice', 'gen_ai.operation.name': 'execute_tool' },
+    attributes: {
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': '2025-11-25',
+      'network.transport': 'pipe',
+      'gen_ai.tool.name': 'twice',
+      'gen_ai.operation.name': 'execute_tool',
+    },
   })
   expect(received.spans.filter(({ parentSpanId }) => parentSpanId === served.spanId).map(({ name }) => name)).toEqual([
     'invoke_workflow served.harn.call.harn',

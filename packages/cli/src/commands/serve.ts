@@ -47,7 +47,7 @@ export async function serveMcpCommand(file: string, options: ServeFlags): Promis
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
   const made = await makeBackend(runtime, script, stop.signal)
-  const backend = made === null ? null : withServerTelemetry(made)
+  const backend = made === null ? null : withServerTelemetry(made, options.transport === 'http' ? 'tcp' : 'pipe')
   if (backend === null) {
     stop.end()
     return stop.signal.aborted ? stop.code : EXIT_FAILURE

@@ -1,27 +1,34 @@
 // What `bridle serve mcp` does for its clients, as spans and durations: one span of kind SERVER a request, below the span of the client that
 // `_meta` names. Runs that answer it are below that.
 
-import type { JsonObject, McpBackend } from '@bridle/stdlib-tools/mcp'
+import type { JsonObject, McpBackend, RequestScope } from '@bridle/stdlib-tools/mcp'
 import { traceRequests } from './telemetry.js'
 import type { ServedRequest } from './variables.js'
 
 /** The same backend, told of when telemetry is on. */
-export function withServerTelemetry(backend: McpBackend): McpBackend {
+export function withServerTelemetry(backend: McpBackend, transport: 'pipe' | 'tcp'): McpBackend {
   const trace = traceRequests()
   if (trace === null) return backend
   const { callTool, getPrompt, readResource } = backend
   const isFailed = (result: JsonObject): boolean => result['isError'] === true
+  const describe = ({ client: { revision } }: RequestScope, params: JsonObject): Omit<ServedRequest, 'method'> => ({
+    meta: readMeta(params),
+    transport,
+    ...(revision === undefined ? {} : { revision }),
+  })
   return Object.assign(backend, {
     callTool: (name, params, scope) =>
       trace(
-        { method: 'tools/call', tool: name, meta: readMeta(params) },
+        { method: 'tools/call', tool: name, ...describe(scope, params) },
         () => callTool.call(backend, name, params, scope),
         isFailed,
       ),
     getPrompt: (name, params, scope) =>
-      trace({ method: 'prompts/get', prompt: name, meta: readMeta(params) }, () => getPrompt.call(backend, name, params, scope)),
+      trace({ method: 'prompts/get', prompt: name, ...describe(scope, params) }, () =>
+        getPrompt.call(backend, name, params, scope),
+      ),
     readResource: (uri, scope) =>
-      trace({ method: 'resources/read', uri, meta: {} }, () => readResource.call(backend, uri, scope)),
+      trace({ method: 'resources/read', uri, ...describe(scope, {}) }, () => readResource.call(backend, uri, scope)),
   } satisfies Partial<McpBackend>)
 }
 

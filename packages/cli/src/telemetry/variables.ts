@@ -8,6 +8,9 @@ export interface ServedRequest {
   readonly tool?: string
   readonly prompt?: string
   readonly uri?: string
+  /** Of the protocol. */
+  readonly revision?: string
+  readonly transport?: 'pipe' | 'tcp'
   /** With the context of the client, if it sent one. */
   readonly meta: { readonly [key: string]: string }
 }

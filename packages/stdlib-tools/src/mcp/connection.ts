@@ -233,11 +233,17 @@ export class McpConnection {
     return this.lost
   }
 
-  /** What the server said about itself. */
+  /** What the server said about itself, what both sides speak, and where it is when that is no program. */
   facts(): Plain {
     const toPlain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
-    const { server, capabilities, instructions } = this.peer!.facts()
-    return { server: toPlain(server), capabilities: toPlain(capabilities), instructions: toPlain(instructions) }
+    const { server, capabilities, instructions, protocol } = this.peer!.facts()
+    return {
+      server: toPlain(server),
+      capabilities: toPlain(capabilities),
+      instructions: toPlain(instructions),
+      protocol,
+      address: this.config.transport === 'http' ? new URL(this.config.url).origin : null,
+    }
   }
 
   /** Always settles with an outcome: the result object, or the error a script sees. */

@@ -21,11 +21,18 @@ export class LegacyPeer implements Peer {
   private readonly client: Client
   private readonly transport: Transport
   private readonly resultSchema: Parameters<Client['request']>[1]
+  private protocol: string | null = null
 
   private constructor(client: Client, transport: Transport, resultSchema: Parameters<Client['request']>[1]) {
     this.client = client
     this.transport = transport
     this.resultSchema = resultSchema
+    // The client tells its transport what was agreed upon, and nobody else.
+    const tell = transport.setProtocolVersion?.bind(transport)
+    transport.setProtocolVersion = (version) => {
+      this.protocol = version
+      tell?.(version)
+    }
   }
 
   static async make(transport: Transport, { handlers, hear, onClosed }: LegacyPeerOptions): Promise<LegacyPeer> {
@@ -52,6 +59,7 @@ export class LegacyPeer implements Peer {
       server: this.client.getServerVersion(),
       capabilities: this.client.getServerCapabilities(),
       instructions: this.client.getInstructions(),
+      protocol: this.protocol,
     }
   }
 

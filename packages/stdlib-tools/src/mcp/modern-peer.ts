@@ -84,13 +84,14 @@ export class ModernPeer implements Peer {
     if (Object.keys(this.makeFilter()).length > 0) void this.listen()
   }
 
-  facts(): { readonly server: unknown; readonly capabilities: unknown; readonly instructions: unknown } {
+  facts(): ReturnType<Peer['facts']> {
     const { discovered } = this.options
     const meta = discovered['_meta']
     return {
       server: (isFields(meta) ? meta[META.serverInfo] : undefined) ?? discovered['serverInfo'],
       capabilities: discovered['capabilities'],
       instructions: discovered['instructions'],
+      protocol: this.options.version,
     }
   }
 

@@ -9,7 +9,13 @@ export interface PeerRequest {
 }
 
 export interface Peer {
-  readonly facts: () => { readonly server: unknown; readonly capabilities: unknown; readonly instructions: unknown }
+  readonly facts: () => {
+    readonly server: unknown
+    readonly capabilities: unknown
+    readonly instructions: unknown
+    /** The revision that both sides speak. */
+    readonly protocol: string | null
+  }
   /** The result; an error of the protocol has a `code`. */
   readonly request: (request: PeerRequest) => Promise<{ readonly [key: string]: unknown }>
   /** Whether the server keeps something for us that it can forget. */

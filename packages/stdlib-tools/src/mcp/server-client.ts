@@ -20,6 +20,8 @@ interface Waiting {
 export class ClientRequests {
   info: JsonObject = {}
   capabilities: JsonObject = {}
+  /** That the handshake agreed upon. */
+  revision: string | undefined
   private readonly send: (message: JsonObject, relatedRequestId?: RequestId) => Promise<void>
   private readonly waiting = new Map<string, Waiting>()
   private made = 0

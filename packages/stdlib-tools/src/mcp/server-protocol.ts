@@ -45,6 +45,8 @@ export interface McpClientLink {
   readonly info: JsonObject
   /** What the client declared: `sampling`, `elicitation`, `roots` … */
   readonly capabilities: JsonObject
+  /** The revision of the protocol that this request is in; absent where that is not known. */
+  readonly revision?: string | undefined
   /**
    * Asks the client, such as `sampling/createMessage`. Rejects with RpcError when the client refuses, did not declare that it
    * answers such requests, or goes away; also when the request that is being answered was cancelled.

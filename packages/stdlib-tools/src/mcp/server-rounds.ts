@@ -233,6 +233,10 @@ export class CallInRounds {
         get capabilities() {
           return capabilities()
         },
+        get revision() {
+          const version = readMeta(META.version)
+          return typeof version === 'string' ? version : undefined
+        },
         request: (method, params) => this.ask(method, params),
       },
     }

@@ -197,6 +197,9 @@ export class McpServerConnection {
         get capabilities() {
           return client.capabilities
         },
+        get revision() {
+          return client.revision
+        },
         request: (method, about) => client.request(method, takeInputKey(about).params, id, signal),
       },
     }
@@ -267,6 +270,7 @@ export class McpServerConnection {
     // A revision that is not known is answered by the newest; the client decides whether it can go on with that.
     const agreed = PROTOCOL_VERSIONS.find((version) => version === params['protocolVersion'])
     this.initialized = true
+    this.client.revision = agreed ?? PROTOCOL_VERSION
     if (isObject(params['clientInfo'])) this.client.info = params['clientInfo']
     if (isObject(params['capabilities'])) this.client.capabilities = params['capabilities']
     const { name, version, card, instructions } = this.identity

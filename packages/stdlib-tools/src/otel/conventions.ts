@@ -92,15 +92,22 @@ export function describeServedRequest(request: {
   readonly tool?: string
   readonly prompt?: string
   readonly uri?: string
+  readonly revision?: string
+  readonly transport?: 'pipe' | 'tcp'
 }): SpanStart {
-  const { method, tool, prompt, uri } = request
+  const { method, tool, prompt, uri, revision, transport } = request
   const facts = {
     method,
     ...(tool === undefined ? {} : { tool }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(uri === undefined ? {} : { uri }),
   }
-  return { ...describeRequest(facts, {}), kind: SERVER }
+  const own = {
+    ...(revision === undefined ? {} : { 'mcp.protocol.version': revision }),
+    ...(transport === undefined ? {} : { 'network.transport': transport }),
+    ...(transport === 'tcp' ? { 'network.protocol.name': 'http' } : {}),
+  }
+  return { ...describeRequest(facts, own), kind: SERVER }
 }
 
 /** A request of an MCP server, by the name of its method and of what it is about. */
@@ -122,6 +129,11 @@ function describeRequest(facts: Facts, own: Attributes): SpanStart {
       ...own,
     },
   }
+}
+
+/** What the handshake with a server tells of all requests to it. */
+export function describeConnection(facts: Facts): Attributes {
+  return { ...pickText(facts, 'protocol', 'mcp.protocol.version'), ...describeTransport(facts), ...describeAddress(facts) }
 }
 
 function describeTransport(facts: Facts): Attributes {

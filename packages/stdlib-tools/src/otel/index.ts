@@ -21,7 +21,7 @@ import type { TraceEvent } from '../host/trace/event.js'
 import type { TraceSink } from '../host/trace/recorder.js'
 import { ERROR, INTERNAL } from './api.js'
 import type { Attributes, OtelMeter, OtelSpan, OtelTracer } from './api.js'
-import { describeLateCall, describeMark, describeOutcome } from './conventions.js'
+import { describeConnection, describeLateCall, describeMark, describeOutcome } from './conventions.js'
 import type { Begin, SpanStart } from './conventions.js'
 import { Metrics } from './metrics.js'
 
@@ -73,6 +73,8 @@ class OtelSink<Context> implements TraceSink {
   private run: OtelSpan | null = null
   /** By task, outermost first; a task's own span is the first of its stack. */
   private readonly stacks = new Map<number, Open[]>()
+  /** What is known of MCP servers since their handshakes, by their names. */
+  private readonly servers = new Map<string, Attributes>()
   /** Connections to MCP servers, by their names. */
   private readonly sessions = new Map<string, Session>()
 
@@ -156,6 +158,7 @@ class OtelSink<Context> implements TraceSink {
       if (conversation !== undefined) attributes['gen_ai.conversation.id'] ??= conversation
       for (const key of ['gen_ai.provider.name', 'gen_ai.request.model']) setMissing(agent, key, attributes)
     }
+    Object.assign(attributes, this.servers.get(String(attributes['bridle.mcp.server'])))
     const span = this.tracer.startSpan(
       name,
       { startTime, kind, attributes },
@@ -168,7 +171,7 @@ class OtelSink<Context> implements TraceSink {
     return stack.findLast(({ work }) => work === 'agent_loop')
   }
 
-  private end({ work, id, task, ms, failure }: Extract<SpanMark, { at: 'end' }>): void {
+  private end({ work, id, task, ms, failure, facts }: Extract<SpanMark, { at: 'end' }>): void {
     const stack = this.getStack(task)
     const at = stack.findLastIndex((open) => open.work === work && open.id === id)
     // Begun before a restore: its span went with the process that had it.
@@ -176,6 +179,11 @@ class OtelSink<Context> implements TraceSink {
     const open = stack[at]!
     if (!open.settled && failure !== undefined) fail(open, failure)
     else if (!open.settled && work === 'tool_call') fail(open, 'cancelled', 'the call was given up')
+    if (facts !== undefined && open.attributes['mcp.method.name'] === 'initialize') {
+      const known = describeConnection(facts)
+      this.servers.set(String(open.attributes['bridle.mcp.server']), known)
+      for (const [name, value] of Object.entries(known)) setAttribute(open, name, value)
+    }
     this.countRequest(open, ms)
     this.cut(stack, at, ms)
     if (work === 'task') this.stacks.delete(task)

@@ -16,6 +16,7 @@
 
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
 import type { Entries } from '../few-map.js'
+import type { Plain } from '../values/data.js'
 import type { EffectAsCall, EffectSpan, JudgeMode } from '../effects/judge.js'
 import type { HostSlot } from '../host-data.js'
 import type { SpanMark } from '../effects/span-marks.js'
@@ -131,6 +132,8 @@ export interface EffectJudge {
   readonly describe: (effect: Pick<Effect, 'kind' | 'args'>) => EffectAsCall | null
   /** Null for an effect that is no piece of work of its own. `isCovered`: the task is within a call whose span says it all. */
   readonly span: (effect: Effect, isCovered: boolean) => EffectSpan | null
+  /** What the answer to an effect says of the piece of work that it is. */
+  readonly spanEnd?: (effect: Effect, answer: Plain) => EffectSpan['facts']
   /** The error code of a category. */
   readonly codeOf: (category: string) => string
 }

@@ -28,4 +28,6 @@ export type SpanMark =
       readonly ms: number
       /** Code of the error that ended it, if one did; its text may hold secrets that nobody knows yet. */
       readonly failure?: string
+      /** What is known since its outcome. */
+      readonly facts?: { readonly [name: string]: string | number | boolean }
     }

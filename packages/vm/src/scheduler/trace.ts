@@ -15,6 +15,7 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
   const named = findSpan(m, task, effect)
   if (named === null) return
   const failed = outcome.ok ? null : makeOutcome(m, outcome)
+  const facts = outcome.ok ? m.options.judge?.spanEnd?.(effect, outcome.value) : undefined
   spans({
     at: 'end',
     work: named.work,
@@ -22,6 +23,7 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
     task: task.id,
     ms: m.now,
     ...(failed === null || failed.ok ? {} : { failure: failed.code }),
+    ...(facts === undefined ? {} : { facts }),
   })
 }
 

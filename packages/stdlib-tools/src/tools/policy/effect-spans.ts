@@ -42,6 +42,13 @@ function describeConnection(args: Extract<Effect, { kind: 'mcp.connect' }>['args
   return 'name' in args ? pickTexts({ method, ...describePlace(args.name, 'spec' in args ? args.spec : {}) }) : { method }
 }
 
+/** What is known of a connection since its handshake: the revision that it speaks, and where it leads to. */
+export function readAnswerFacts({ kind, args }: Effect, answer: Plain): Facts {
+  if (kind !== 'mcp.connect' || args.op !== 'open') return {}
+  const { protocol, address } = readRecord(answer)
+  return pickTexts({ protocol, address, ...(readText(address) === null ? { transport: 'pipe' } : {}) })
+}
+
 /** A request of an MCP server: its method, and what it names. */
 function describeRequest({ method, name, spec, params }: Extract<Effect, { kind: 'mcp.request' }>['args']): Facts {
   const what =

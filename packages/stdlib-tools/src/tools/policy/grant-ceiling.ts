@@ -11,7 +11,7 @@ import type { SideEffect } from '../../library/effects/index.js'
 import { findCode } from '../../library/tool-errors.js'
 import { opensStream, toCall } from './effect-calls.js'
 import { findEffectFault, findGrantLimit, withEffectPins } from './grants.js'
-import { makeEffectSpan } from './effect-spans.js'
+import { makeEffectSpan, readAnswerFacts } from './effect-spans.js'
 import type { SecurityLevel } from './level-order.js'
 
 /** What a host allows its run, outermost first; every scope must allow a call. */
@@ -93,5 +93,6 @@ export const EFFECT_JUDGE: EffectJudge = {
   limit: (ctx, tool, argument) => (isGuarded(ctx) ? findGrantLimit(ctx, tool, argument) : Infinity),
   describe: (effect) => (opensStream(effect) ? null : toCall(effect)),
   span: makeEffectSpan,
+  spanEnd: readAnswerFacts,
   codeOf: (category) => findCode(category),
 }
