@@ -11,7 +11,16 @@ import { isDirect } from './direct.js'
 import { readField, readProperty, writeOwn, writeOwnField, writeOwnItem, writeProperty } from './fields.js'
 import { writeBeforeLong, writeBeforeSlow } from './fuel-points.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, RANGE, RANGE_ITER, TEXT } from './entry-types.js'
-import { guessesBounds, guessesInts, guessesList, isIdentity, inferItemType, inferResultType, SAW_FLOATS } from './types.js'
+import {
+  guessesBounds,
+  guessesInts,
+  guessesList,
+  guessesMixed,
+  isIdentity,
+  inferItemType,
+  inferResultType,
+  SAW_FLOATS,
+} from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr, LinkedOp, OpWith } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
@@ -493,6 +502,19 @@ function isNoFloat(x: string, into: string): string {
   return `${x}===null||(${into}=${x}.v)===undefined`
 }
 
+/** Whether the operands are numbers, one of which at least is a float: an expression that leaves them in `g` and `h`. */
+function writeMixed(w: InstrWriter, i: Instr): string {
+  const x = w.any(i.b)
+  const y = w.any(i.c)
+  const takeFloat = (name: string, into: string): string => `${name}!==null&&(${into}=${name}.v)!==undefined`
+  if (w.isNumber(i.b)) return `g=${x},${takeFloat(y, 'h')}`
+  if (w.isNumber(i.c)) return `h=${y},${takeFloat(x, 'g')}`
+  return (
+    `typeof ${x}==="number"?(g=${x},${takeFloat(y, 'h')}):` +
+    `${takeFloat(x, 'g')}&&(typeof ${y}==="number"?(h=${y},true):${takeFloat(y, 'h')})`
+  )
+}
+
 function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
   const withInt = i.op === L.ADDK || i.op === L.SUBK || i.op === L.MULK
   const symbol = SYMBOL[i.op]!
@@ -514,6 +536,7 @@ function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
   }
   const left = w.any(i.b)
   const right = withInt ? writeNumber(i.c) : w.any(i.c)
+  if (!withInt && guessesMixed(i, w.types)) return `if(!(${writeMixed(w, i)})){${w.guard(i)}}${w.raw(i.a)}=g${symbol}h;`
   if (i.kind === SAW_FLOATS && w.readType(i.b) === ANY) {
     if (withInt) return `if(${isNoFloat(left, 'g')}){${w.guard(i)}}${w.raw(i.a)}=g${symbol}${right};`
     if (w.readType(i.c) === ANY)

@@ -21,6 +21,8 @@ import type { FunctionCode } from '../interpreter/module.js'
 export const SAW_INTS = 0
 export const SAW_FLOATS = 1
 export const SAW_OTHERS = 2
+/** Beside these: two numbers, one of which at least was a float. The result is a float. */
+export const SAW_MIXED_NUMBERS = 3
 /** `Instr.kind` of an access by index: nothing but lists and ints; the same, but what was read is not always a float. */
 export const SAW_LISTS = 0
 export const SAW_MIXED_LISTS = 1
@@ -131,6 +133,14 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   return (getKind(op) === 'arithmetic' || op === L.MOD) && isOne(types[i.c]!)
 }
 
+/** Whether `i` is taken to work on two numbers of which one at least is a float: a guard stands before it. */
+export function guessesMixed(i: Instr, types: Types): boolean {
+  if (i.kind !== SAW_MIXED_NUMBERS || getKind(i.op) !== 'arithmetic') return false
+  const x = types[i.b]!
+  const y = types[i.c]!
+  return (x === ANY || x === NUMBER) && (y === ANY || y === NUMBER) && (x === ANY || y === ANY)
+}
+
 /** A function as part of a caller's text (inline.ts). */
 export interface Callee {
   readonly code: FunctionCode
@@ -176,6 +186,7 @@ export function inferResultType(i: Instr, types: Types, { allowed: guesses, floa
     const x = types[i.b]!
     const y = types[i.c]!
     if (x === FLOAT || y === FLOAT) return FLOAT
+    if (guessesMixed(i, types)) return FLOAT
     return x === ANY && y === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
   if (getKind(op) === 'arithmetic int' || op === L.NEG) {

@@ -91,24 +91,26 @@ export function runSlow(m: Machine, task: Task, i: Instr, closure: HarnClosure):
         if (m.fuel < 1 && isLong(x)) return m.refuelBefore(task)
         m.chargeJoin(x, y, i.op === 28)
       }
-      i.kind = 2
+      noteKinds(i, x, y)
       return giveOrRaise(m, task, i, i.op === 28 ? addOwned(x, y) : add(x, y))
     }
-    case 21 satisfies L['SUB']:
-      i.kind = 2
-      return giveOrRaise(m, task, i, subtract(x, regs[base + i.c]!))
+    case 21 satisfies L['SUB']: {
+      const y = regs[base + i.c]!
+      noteKinds(i, x, y)
+      return giveOrRaise(m, task, i, subtract(x, y))
+    }
     case 22 satisfies L['MUL']: {
       const y = regs[base + i.c]!
       if (typeof x === 'string' || typeof y === 'string') {
         if (m.fuel < 1) return m.refuelBefore(task)
         m.chargeRepeat(x, y)
       }
-      i.kind = 2
+      noteKinds(i, x, y)
       return giveOrRaise(m, task, i, multiply(x, y))
     }
     case 23 satisfies L['DIV']: {
       const y = regs[base + i.c]!
-      if (typeof x !== 'number' || typeof y !== 'number') i.kind = 2
+      if (typeof x !== 'number' || typeof y !== 'number') noteKinds(i, x, y)
       return giveOrRaise(m, task, i, divide(x, y))
     }
     case 24 satisfies L['MOD']:
@@ -360,6 +362,12 @@ function take(regs: readonly Value[], from: number, count: number): Value[] {
 /** What arithmetic with an int on the right has met. */
 function noteKind(i: Instr, x: Value): void {
   i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
+}
+
+/** KEEP WITH: SAW_MIXED_NUMBERS of compiled/types.ts. */
+function noteKinds(i: Instr, x: Value, y: Value): void {
+  const isMixed = x instanceof HarnFloat ? typeof y === 'number' : y instanceof HarnFloat && typeof x === 'number'
+  i.kind = isMixed && i.kind !== 2 ? 3 : 2
 }
 
 function goOn(co: Coroutine, i: Instr): true {
