@@ -7,9 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { createRuntime, defineTool } from '@bridle/stdlib-tools'
-import { entries, root } from './workspace.mjs'
+import { bundlePage } from './page-bundle.js'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
@@ -51,7 +50,7 @@ async function main(): Promise<number> {
     process.stdout.write('browser test: no Chromium found (CHROMIUM names one); skipped\n')
     return 0
   }
-  const [page, snapshot] = await Promise.all([bundle(), halfway()])
+  const [page, snapshot] = await Promise.all([bundlePage(), halfway()])
   const wanted = JSON.stringify({ whole: await wholeRun(), resumed: { status: 'done', output: RESUMED } })
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
@@ -85,21 +84,6 @@ function findChromium(): string | null {
     if (spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0) return name
   }
   return null
-}
-
-async function bundle(): Promise<Uint8Array> {
-  const result = await build({
-    entryPoints: [join(root, 'scripts', 'browser-page.ts')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    minify: true,
-    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
-    logLevel: 'warning',
-  })
-  return result.outputFiles[0]!.contents
 }
 
 /** A run that waits for its tool, as bytes. */

@@ -1,5 +1,9 @@
 // What the server answers, as a client of the protocol's own library gets it.
 
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type {
   CallHierarchyIncomingCall,
@@ -112,6 +116,28 @@ println(total([2]))
     const document = await open('import { tool_call } from "std/tools"\nprintln(tool_call("a", {}))\n')
     const { contents } = await client.ask<Hover>('hover', document, placeOf(document, 'tool_call', 1))
     expect((contents as { value: string }).value).toMatch(/fn tool_call\([\s\S]*std\/tools`/)
+  })
+
+  test('definition of a function of the library, in a copy that is for reading', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'bridle-lsp-std-'))
+    const before = process.env['BRIDLE_COMPILE_CACHE']
+    process.env['BRIDLE_COMPILE_CACHE'] = cache
+    try {
+      const document = await open('import { tool_call } from "std/tools"\nprintln(tool_call("a", {}))\n')
+      const found = await client.ask<Location>('definition', document, placeOf(document, 'tool_call', 1))
+      const path = fileURLToPath(found.uri)
+      expect(path.startsWith(cache)).toBe(true)
+      expect(basename(path)).toBe('tools.harn')
+      expect(readFileSync(path, 'utf8').split('\n')[found.range.start.line]).toContain('fn tool_call(')
+      expect(statSync(path).mode & 0o222).toBe(0)
+      expect(await client.ask<Location>('definition', document, placeOf(document, 'tool_call', 1))).toEqual(found)
+      process.env['BRIDLE_COMPILE_CACHE'] = 'off'
+      expect(await client.ask<Location>('definition', document, placeOf(document, 'tool_call', 1))).toBeNull()
+    } finally {
+      if (before === undefined) delete process.env['BRIDLE_COMPILE_CACHE']
+      else process.env['BRIDLE_COMPILE_CACHE'] = before
+      rmSync(cache, { recursive: true, force: true })
+    }
   })
 
   test('definition', async () => {

@@ -6,6 +6,7 @@ import type { ModuleFinder } from '../checking/imports.js'
 import type { OpenDocument } from './document.js'
 import { collectSymbols } from './symbols.js'
 import type { FileSymbol, FileSymbols } from './symbols.js'
+import { findStdUri } from './std-sources.js'
 import type { Workspace } from './workspace.js'
 
 export interface Origin {
@@ -88,10 +89,11 @@ export function followImport(
   return null
 }
 
-/** null for a module that is no file. */
+/** Of a standard module: in a copy of its source. null for other modules that are no files. */
 export function locateOrigin(workspace: Workspace, document: OpenDocument, { key, symbol, file }: Origin): Location | null {
   if (file === null) return { uri: document.text.uri, range: toFileRange(document.parsed.file, symbol.span) }
-  return isFileKey(key) ? { uri: workspace.readUri(key), range: toFileRange(file, symbol.span) } : null
+  const uri = isFileKey(key) ? workspace.readUri(key) : findStdUri(key, file.text)
+  return uri === null ? null : { uri, range: toFileRange(file, symbol.span) }
 }
 
 export const isFileKey = (key: string): boolean => !key.startsWith('<')
