@@ -144,6 +144,12 @@ export const MISTAKE_CATALOG = {
     hint: (a) => `call it with \`tool_call(${a.name}, {…})\` of \`std/tools\`, or declare it with \`fn\``,
     doc: 'A `tool` is offered to models and called with a dict of its arguments. Its name stands for a registry that has it, and is no function.',
   }),
+  M028: warning<{ operator: string; name: string }>({
+    title: 'operator turned around',
+    message: (a) => `\`${a.name} =${a.operator}\` assigns a negative value`,
+    hint: (a) => `write \`${a.name} ${a.operator}= …\`, or set the sign apart: \`${a.name} = ${a.operator}…\``,
+    doc: '`x =- 1` is `x = -1`. What is meant most often is `x -= 1`.',
+  }),
   M027: warning<{ name: string }>({
     title: 'tool that no registry has',
     message: (a) => `no registry is bound in which \`${a.name}\` could be found by its name`,

@@ -264,6 +264,27 @@ export function checkOperator(expr: ExprOf<'Binary'>, isTried: boolean, context:
     context.report('M009', expr.span, { operator, value: String(operator.endsWith('=')) })
 }
 
+/** `x =- 1`: the sign stands at the `=` and apart from what is behind it. */
+export function checkTurned(
+  { target, operator, value }: Extract<Stmt, { kind: 'Assign' }>,
+  { file, report }: MistakeContext,
+): void {
+  if (operator !== null || value.kind !== 'Unary' || value.operator !== '-') return
+  const { text } = file
+  const sign = value.span.start
+  if (text[sign - 1] !== '=' || text[sign] !== '-' || text[sign + 1] !== ' ') return
+  const span = { start: sign - 1, end: sign + 1 }
+  report(
+    'M028',
+    span,
+    { operator: '-', name: text.slice(target.span.start, target.span.end) },
+    {
+      title: 'write `-=`',
+      edits: [{ span, text: '-=' }],
+    },
+  )
+}
+
 function isZero(expr: Expr): boolean {
   return expr.kind === 'Int' && Number(expr.value) === 0
 }

@@ -21,6 +21,10 @@ export interface FileNames {
   readonly functions: ReadonlyMap<string, Extract<Stmt, { kind: 'FnDecl' }>>
   readonly structs: ReadonlyMap<string, Extract<Stmt, { kind: 'StructDecl' }>>
   readonly tools: ReadonlyMap<string, Extract<Stmt, { kind: 'ToolDecl' }>>
+  /** Functions that are methods, and those that several things of the file have the name of. */
+  readonly methods: ReadonlySet<string>
+  readonly repeated: ReadonlySet<string>
+  readonly enums: ReadonlySet<string>
   /** Members that values of the file's own making may have: methods of `impl`, fields, keys. */
   readonly ownMembers: ReadonlySet<string>
   /** Whether something is imported: its values may have any members. */
@@ -32,7 +36,10 @@ export interface FileNames {
 }
 
 /** What one item says of it. */
-interface ItemNames extends Pick<FileNames, 'declared' | 'functions' | 'structs' | 'tools' | 'ownMembers'> {
+interface ItemNames extends Pick<
+  FileNames,
+  'declared' | 'functions' | 'structs' | 'tools' | 'ownMembers' | 'methods' | 'repeated' | 'enums'
+> {
   /** Paths of imports. */
   readonly imported: readonly string[]
   /** How often a name is called, and how often its result is not used. */
@@ -46,6 +53,9 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
   const structs = new Map<string, Extract<Stmt, { kind: 'StructDecl' }>>()
   const tools = new Map<string, Extract<Stmt, { kind: 'ToolDecl' }>>()
   const ownMembers = new Set<string>()
+  const methods = new Set<string>()
+  const repeated = new Set<string>()
+  const enums = new Set<string>()
   const called = new Map<string, number>()
   const ignored = new Map<string, number>()
   let hasImports = false
@@ -54,7 +64,13 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
     const own = readItem(item, undefined)
     for (const name of own.declared) declared.add(name)
     for (const name of own.ownMembers) ownMembers.add(name)
-    for (const [name, decl] of own.functions) functions.set(name, decl)
+    for (const name of own.repeated) repeated.add(name)
+    for (const name of own.enums) enums.add(name)
+    for (const name of own.methods) methods.add(name)
+    for (const [name, decl] of own.functions) {
+      if (functions.has(name)) repeated.add(name)
+      functions.set(name, decl)
+    }
     for (const [name, decl] of own.structs) structs.set(name, decl)
     for (const [name, decl] of own.tools) tools.set(name, decl)
     for (const [name, times] of own.called) called.set(name, (called.get(name) ?? 0) + times)
@@ -68,7 +84,7 @@ export function readNames(program: Program, imports: (path: string) => ImportedI
     }
   }
   const used = new Set([...called].filter(([name, times]) => times > (ignored.get(name) ?? 0)).map(([name]) => name))
-  return { declared, functions, structs, tools, ownMembers, hasImports, knowsImports, used }
+  return { declared, functions, structs, tools, methods, repeated, enums, ownMembers, hasImports, knowsImports, used }
 }
 
 const readItem = rememberItems((item: Stmt): ItemNames => {
@@ -77,6 +93,9 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
   const structs = new Map<string, Extract<Stmt, { kind: 'StructDecl' }>>()
   const tools = new Map<string, Extract<Stmt, { kind: 'ToolDecl' }>>()
   const ownMembers = new Set<string>()
+  const methods = new Set<string>()
+  const repeated = new Set<string>()
+  const enums = new Set<string>()
   const imported: string[] = []
   const called = new Map<string, number>()
   const ignored = new Map<string, number>()
@@ -92,7 +111,11 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
           imported.push(node.path)
           return
         }
+        case 'ImplDecl':
+          for (const { name } of node.methods) methods.add(name.text)
+          return
         case 'FnDecl':
+          if (functions.has(node.name.text)) repeated.add(node.name.text)
           functions.set(node.name.text, node)
           declared.add(node.name.text)
           ownMembers.add(node.name.text)
@@ -116,6 +139,9 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
         case 'SkillDecl':
         case 'EvalPackDecl':
         case 'EnumDecl':
+          enums.add(node.name.text)
+          declared.add(node.name.text)
+          return
         case 'InterfaceDecl':
         case 'TypeDecl':
           declared.add(node.name.text)
@@ -182,7 +208,7 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
       }
     },
   })
-  return { declared, functions, structs, tools, ownMembers, imported, called, ignored }
+  return { declared, functions, structs, tools, methods, repeated, enums, ownMembers, imported, called, ignored }
 })
 
 export type Structs = FileNames['structs']

@@ -6,7 +6,16 @@ import { forEachChild } from '@bridle/parser'
 import { CHANGING_METHODS } from '../types/builtins.generated.js'
 import { blockExits } from '../types/exits.js'
 import type { Fix, MistakeContext } from './context.js'
-import { checkArms, checkChain, checkCondition, checkKeys, checkOperator, checkReachable, endsBlock } from './flow.js'
+import {
+  checkArms,
+  checkChain,
+  checkCondition,
+  checkKeys,
+  checkOperator,
+  checkReachable,
+  checkTurned,
+  endsBlock,
+} from './flow.js'
 import { checkForeign, isForeignName } from './foreign.js'
 import { checkBraces, checkPercent, checkPlaceholders, checkText, hasForeignText, isOutput } from './strings.js'
 
@@ -50,6 +59,10 @@ class Walk {
     switch (stmt.kind) {
       case 'ExprStmt':
         return this.valued(stmt.value, stmt, use)
+      case 'Assign':
+        checkTurned(stmt, this.context)
+        this.expr(stmt.target)
+        return this.expr(stmt.value)
       case 'Let':
         checkBraces(stmt.value, this.context)
         this.expr(stmt.value)
@@ -203,7 +216,11 @@ class Walk {
         return
       case 'Retry':
         this.expr(expr.count)
-        return this.block(expr.body, 'lost')
+        // Tried again when it fails: a call may be there for that.
+        this.tries += 1
+        this.block(expr.body, 'lost')
+        this.tries -= 1
+        return
       case 'Deadline':
         this.expr(expr.duration)
         return this.block(expr.body, 'lost')

@@ -40,6 +40,8 @@ const TASK = makeNamed('task_handle')
 const RESULT = makeNamed('Result')
 const NUMBER = makeUnion([INT, FLOAT])
 const PAIR = makeNamed('pair')
+/** What `parallel settle` gives. */
+const SETTLED = makeExactShape({ results: LIST, succeeded: INT, failed: INT })
 const MAX_DEPTH = 200
 /** Expressions that are looked at in one file; behind it nothing is known. */
 const MAX_STEPS = 5_000_000
@@ -204,6 +206,8 @@ export class Types {
     switch (expr.kind) {
       case 'Spawn':
         return TASK
+      case 'Parallel':
+        return expr.mode === 'settle' ? SETTLED : LIST
       case 'Try':
         return expr.handler === null && expr.finalizer === null ? RESULT : null
       case 'Identifier': {
@@ -410,16 +414,19 @@ export class Types {
   /** What a function gives; of a generator or a generic function nothing is known. */
   resultType(decl: FnDecl): Known {
     if (decl.typeParams.length > 0 || decl.isStream) return null
-    if (decl.returns !== null) return this.read(decl.returns)
+    // Of a `dict` the body says more.
+    const declared = decl.returns === null ? null : this.read(decl.returns)
+    if (decl.returns !== null && !isNamed(declared, 'dict')) return declared
     const known = this.results.get(decl)
     if (known !== undefined) return known
-    this.results.set(decl, null)
+    this.results.set(decl, declared)
     const body = readBody(decl)
     const found: Known = body.yields
       ? { kind: 'generator', element: makeNamed('any') }
       : this.union([...body.returned.map((value) => this.infer(value)), ...(body.mayGiveNil ? [NIL] : [])])
-    this.results.set(decl, found)
-    return found
+    const result = declared !== null && found?.kind !== 'shape' ? declared : found
+    this.results.set(decl, result)
+    return result
   }
 }
 
