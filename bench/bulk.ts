@@ -1,7 +1,7 @@
-// What builtins over many elements cost beside plain JavaScript doing the same: sorting, sets, text, regular expressions, JSON and
-// templates at six sizes. Data are made outside and handed to the script as a global, so that only the builtin is timed; what a
-// loop without it takes is taken off. Few elements are gone through many times, so that a call is more than its timer. Results are
-// checked against JavaScript's before the first time is taken.
+// Cost of builtins over many elements beside plain JavaScript doing the same: sorting, sets, text, regular expressions, JSON and
+// templates at six sizes. Data are made outside and passed to the script as a global, so that only the builtin is timed; the time
+// of an empty loop is subtracted. Small inputs are processed repeatedly, so that the time exceeds the timer's resolution. Results are
+// compared with JavaScript's before timing starts.
 
 import { createHash } from 'node:crypto'
 import { fromPlain } from '@bridle/vm'
@@ -12,20 +12,20 @@ import type { Engine } from './engine.js'
 
 export const BULK_SIZES = [10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
 
-/** Elements that are gone through at least in one measurement. */
+/** Minimum number of elements processed in one measurement. */
 const LEAST = 50_000
 
 interface Operation {
-  /** An expression over `data` whose value is an int, so that both sides have to make the result. */
+  /** An expression over `data` whose value is an int, so that both sides must compute the result. */
   readonly script: string
   readonly data: (size: number) => Plain
   /** The same in plain JavaScript. */
   readonly js: (data: never) => number
-  /** Largest size that is measured; a million where absent. */
+  /** Largest measured size; a million by default. */
   readonly most?: number
 }
 
-/** A fixed sequence that looks random: the same data in every run and every process. */
+/** A fixed pseudo-random sequence: the same data in every run and every process. */
 function scatter(size: number): number[] {
   let state = 12_345
   return Array.from({ length: size }, () => {
@@ -38,7 +38,7 @@ const words = (size: number): string[] => scatter(size).map((n) => `w${n.toStrin
 const records = (size: number): { id: number; name: string; tags: string[]; score: number }[] =>
   scatter(size).map((n, id) => ({ id, name: `name ${n}`, tags: ['a', `t${n % 7}`], score: n / 8 + 0.25 }))
 
-/** A dict with so many keys, in no order. */
+/** A dict with this many keys, unordered. */
 const table = (size: number, letter: string): Record<string, number> =>
   Object.fromEntries(scatter(size).map((n, at) => [`${letter}${n.toString(36)}${at}`, n]))
 
@@ -250,13 +250,13 @@ function keysSorted(value: unknown): unknown {
 
 export interface Bulk {
   readonly name: string
-  /** Times JavaScript's, by size; null where it is not measured. */
+  /** Ratios to JavaScript's time, by size; null if not measured. */
   readonly ratios: readonly (number | null)[]
-  /** Nanoseconds an element at the largest size that is measured. */
+  /** Nanoseconds per element at the largest measured size. */
   readonly perElement: number
 }
 
-/** `only`: what the names of the operations hold that are measured. */
+/** `only`: a substring of the names of the operations to measure. */
 export function measureBulk(engine: Engine, only = ''): Bulk[] {
   const operations = Object.entries(OPERATIONS).filter(([name]) => name.includes(only))
   return operations.map(([name, operation]) => {
@@ -289,13 +289,13 @@ export function measureBulk(engine: Engine, only = ''): Bulk[] {
   })
 }
 
-/** Why some are above three times JavaScript. */
+/** Reasons for ratios above three. */
 export const BULK_REMARKS =
   'The goal is 3. Above it: what calls a closure for few elements (the call of the method, of which V8 leaves nothing on the other side), and ' +
   '`reduce` (of whose twin V8 leaves an addition); sha256, which on the other side is machine code of the platform; ' +
   'templates up to 10,000 rows, which walk a tree of parts for each row, where the other side is one compiled loop.'
 
-/** The largest sizes need more than the defaults, which are for scripts of strangers. */
+/** The largest sizes need more than the default limits, which are for untrusted scripts. */
 export const LIMITS = { fuel: 1e12, heap: 1e11, work: 1e12 }
 
 export function bulkTable(rows: readonly Bulk[], sizes: readonly number[] = BULK_SIZES, each = 'each'): string[] {

@@ -1,6 +1,6 @@
-// One measuring process. `run.ts` bundles this file and starts it anew for each measurement, because code that ran before changes
-// what the next costs: `script NAME` is clean, `mixed` runs every program first, the rest are the tables of system.ts and growth.ts.
-// The answer is one line of JSON.
+// One measuring process. `run.ts` bundles this file and starts it for each measurement, because code that ran before changes
+// the cost of what follows: `script NAME` is clean, `mixed` runs every program first, the others are the tables of system.ts and growth.ts.
+// The output is one line of JSON.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ function load(engine: Engine, workload: Workload, compiles: boolean): Loaded {
   return { workload, run: () => void engine.run(program, options) }
 }
 
-/** Every program first, twice; then the times of those that are asked for, in both tiers and in plain JavaScript. */
+/** Runs every program first, twice; then times the requested ones, in both tiers and in plain JavaScript. */
 function measureMixed(): Record<string, MixedTimes> {
   const compiled = new Engine()
   const base = new Engine()
@@ -61,7 +61,7 @@ function measureMixed(): Record<string, MixedTimes> {
   )
 }
 
-/** The yardstick's result first: it compiles nothing that the engine uses, and every later time rests on it. */
+/** The yardstick's result first: it compiles nothing that the engine uses, and every later time is relative to it. */
 function check(engine: Engine, workload: Workload): void {
   const wanted = workload.js()
   const output = engine.run(engine.load(readFileSync(join(folder, 'scripts', `${workload.name}.harn`), 'utf8')))

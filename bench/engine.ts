@@ -1,5 +1,5 @@
 // The engine as the benchmarks use it: compile, link and run on a bare machine, without driver or host, so that figures are the
-// machine's own. Slices are the default ones; the loop below hands the machine its thread back at once.
+// machine's own. Slices have the default size; the loop below resumes the machine at once.
 
 import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
 import { createHash } from 'node:crypto'
@@ -44,7 +44,7 @@ export class Engine {
     return new Machine(program, { hashHex, ...options })
   }
 
-  /** Runs to the end and answers the output without its last line break. Raises an Error for any other end. */
+  /** Runs to the end and returns the output without its last line break. Throws an Error for any other outcome. */
   run(program: LinkedProgram, options: Partial<MachineOptions> = {}): string {
     return this.runCounted(program, options).output
   }

@@ -1,5 +1,5 @@
-// THE list of goals: what each figure of the benchmark ought to be, and what stands in the way of those that are missed. A goal is
-// judged on the upper quartile over rounds (the lower one where more is better), so that luck does not meet it.
+// THE list of goals: the target of each figure of the benchmarks, and the reason why some are missed. A goal is
+// judged on the upper quartile over rounds (the lower one if more is better), so that luck does not meet it.
 
 import { meanRatio } from './peers.js'
 import { figure, geometricMean, spread } from './stats.js'
@@ -10,9 +10,9 @@ interface Goal {
   readonly bound: number
   readonly stretch?: number
   readonly atLeast?: true
-  /** One value a round; empty where it was not measured. */
+  /** One value per round; empty if it was not measured. */
   readonly values: (samples: Samples) => readonly number[]
-  /** Said when the goal is missed. */
+  /** Shown when the goal is missed. */
   readonly obstacle?: string
 }
 
@@ -21,7 +21,7 @@ const INFERRED = ['fib', 'int_loop', 'float_loop', 'nbody', 'spectral_norm']
 
 type Yardstick = 'js' | 'lua'
 
-/** Geometric mean over programs of the ratio to a yardstick, a value a round. */
+/** Geometric mean over programs of the ratio to a yardstick, one value per round. */
 function readMean(tier: 'engine' | 'base', yardstick: Yardstick, names?: readonly string[]) {
   return ({ mixed, scripts }: Samples): number[] => {
     const programs = Object.keys(mixed).filter((name) => names === undefined || names.includes(name))
@@ -37,7 +37,7 @@ function readMean(tier: 'engine' | 'base', yardstick: Yardstick, names?: readonl
   }
 }
 
-/** The program that does worst in a ratio, a value a round. */
+/** The program with the worst ratio, one value per round. */
 function findWorst(ratio: (samples: Samples, name: string, round: number) => number) {
   return (samples: Samples): number[] => {
     const names = Object.keys(samples.mixed)
@@ -213,7 +213,7 @@ const GOALS: readonly Goal[] = [
   },
 ]
 
-/** Goals of which something was measured. */
+/** Goals with at least one measurement. */
 export function goalTable(samples: Samples): string[] {
   const rows = GOALS.flatMap(({ what, bound, stretch, atLeast, values, obstacle }) => {
     const measured = values(samples).filter(Number.isFinite)

@@ -1,5 +1,5 @@
-// Does building a container one step at a time cost time in proportion to its size? Each row is a script with a size in it; it is
-// run at three sizes, and the time for one element must stay about the same: copying at each step shows here as a factor of 100.
+// Does building a container one step at a time take time proportional to its size? Each row is a script with a size in it; it is
+// run at three sizes, and the time per element must stay about the same: copying at each step shows as a factor of 100.
 
 import { LIMITS } from './bulk.js'
 import { figure } from './stats.js'
@@ -10,7 +10,7 @@ export const SIZES = [10_000, 100_000, 1_000_000] as const
 
 interface Form {
   readonly script: (size: number) => string
-  /** The same in plain JavaScript, answering the final length: how much of a rise is the processor's caches. */
+  /** The same in plain JavaScript, returning the final length: shows how much of a rise comes from the processor's caches. */
   readonly js: (size: number) => number
 }
 
@@ -59,7 +59,7 @@ function pushes(size: number): number {
 
 export interface Growth {
   readonly form: string
-  /** Nanoseconds an element, by size. */
+  /** Nanoseconds per element, by size. */
   readonly perElement: readonly number[]
   readonly jsPerElement: readonly number[]
 }

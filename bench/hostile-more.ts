@@ -1,5 +1,5 @@
-// More scripts that try to keep the host's thread, beside those of hostile.ts: the library over the largest data that is allowed, and
-// calls that look cheap and are not. Each was once quadratic, unpaid or long in one go, or is the neighbour of one that was.
+// More scripts that try to block the host's thread, beside those of hostile.ts: the library over the largest permitted data, and
+// calls that look cheap and are not. Each was once quadratic, uncharged or an unsplit operation, or resembles one that was.
 
 import { DICT, LONG, RECORDS, TEXT, WORDS } from './hostile-data.js'
 
@@ -88,7 +88,7 @@ export const MORE_HOSTILE: Readonly<Record<string, string>> = {
     'var rs: any = []\nfor i in 1 to 5000 { rs = rs.push({["k${i}"]: i}) }\nprintln(len(csv_stringify(rs)))',
   'a small zip of large files':
     'let a = "a" * 1900000\nvar fs: any = []\nfor i in 1 to 20 { fs = fs.push({path: "a${i}", content: a}) }\nlet z = zip_create(fs)\nwhile true { let b = zip_extract(z) }',
-  // Each of these held the thread for a tenth of a second to half a minute when it was found.
+  // Each of these blocked the thread for a tenth of a second to half a minute when it was found.
   'a schema of many choices':
     'let xs = (1 to 20000).to_list()\nlet cs = xs.map({ i -> 0 - i })\nprintln(is_ok(schema_check(xs, {type: "list", items: {enum: cs}})))',
   'a schema of many branches':

@@ -1,9 +1,9 @@
-// Scripts that try to keep the host's thread: each is run under default limits to whatever ends it. One or more a family of builtins.
+// Scripts that try to block the host's thread: each runs under default limits until something ends it. One or more per family of builtins.
 
 import { LONG, RECORDS, TEXT, WORDS } from './hostile-data.js'
 import { MORE_HOSTILE } from './hostile-more.js'
 
-/** Forty containers, each of which holds the one before twice: 2^40 values to whoever looks through them. */
+/** Forty containers, each of which contains the previous one twice: 2^40 values for a walk without sharing. */
 const DOUBLED = 'var x: any = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
 const DOUBLED_DICT = 'var x: any = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
 

@@ -1,4 +1,4 @@
-// The plain JavaScript twins as one text for other engines of JavaScript: bundled, it defines `run(name)`.
+// The plain JavaScript twins as one script for other JavaScript engines: bundled, it defines `run(name)`.
 
 import { WORKLOADS } from './workloads.js'
 

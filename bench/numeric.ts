@@ -1,4 +1,4 @@
-// Plain JavaScript twins of the programs that are all numbers, and of the trees; the rest are in workloads.ts.
+// Plain JavaScript twins of the numeric programs, and of the trees; the others are in workloads.ts.
 
 export function nbody(): string {
   const x = [0, 4.84143144246472, 8.34336671824458, 12.894369562139131, 15.379697114850917]

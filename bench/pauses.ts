@@ -1,7 +1,7 @@
-// The longest time for which a hostile script keeps the host's thread under default limits, measured where embedders are: compile, start
-// and result of a Runtime, under a watchdog that sees every hold of the thread. The goal is 50 ms. Each script runs to whatever ends it, or
-// until it has gone on for long enough, three times; the figure is the longest hold, the median of the three. Time in which the
-// system let others have the processor does not count.
+// The longest time for which a hostile script blocks the host's thread under default limits, measured where embedders notice it: compile, start
+// and result of a Runtime, under a watchdog that sees every block of the thread. The goal is 50 ms. Each script runs until it ends
+// or for long enough, three times; the figure is the longest block, the median of the three. Time in which the
+// system gave the processor to others does not count.
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
@@ -10,7 +10,7 @@ import { HOSTILE } from './hostile.js'
 import { median } from './stats.js'
 import type { Figures } from './system.js'
 
-/** Those that are shown each, beside the slowest ones. */
+/** Scripts that are always shown, beside the slowest ones. */
 const SHOWN: ReadonlySet<string> = new Set([
   'an endless loop',
   'a dict that grows',
@@ -28,18 +28,18 @@ const SHOWN: ReadonlySet<string> = new Set([
   'straight on: comparing',
 ])
 
-/** Milliseconds after which a script that goes on for ever has shown what it can do. */
+/** Milliseconds after which an endless script is stopped. */
 const LONG_ENOUGH = 250
 
 const ROUNDS = 3
 
 const GOAL = 50
 
-/** Runs a script until it ends by itself or has gone on for long enough. */
+/** Runs a script until it ends or has run for long enough. */
 async function runForAWhile(runtime: Runtime, body: string): Promise<void> {
   const module = runtime.compile(body, { file: 'hostile.harn' })
   const enough = new AbortController()
-  // A script that hands the thread back lets this timer run; one that does not is what the figure is about.
+  // A script that yields lets this timer run; one that does not is what the figure measures.
   const timer = setTimeout(() => enough.abort(), LONG_ENOUGH)
   const run = runtime.start(module, { signal: enough.signal, runId: 'run_hostile' })
   await run.result

@@ -1,5 +1,5 @@
-// Other engines that run the same programs, each in a process of its own in every round. Those with a command of their own come
-// from the system; the embedded ones are installed by `npm install` in bench/peers. Who is absent is left out with a notice, and so is a
+// Other engines that run the same programs, each in a separate process in every round. Those with a command
+// come from the system; the embedded ones are installed by `npm install` in bench/peers. Missing engines are skipped with a notice, and so is a
 // program that an engine cannot run or gets wrong (fengari has 32-bit ints, monty has no classes).
 
 import { spawnSync } from 'node:child_process'
@@ -9,11 +9,11 @@ import { figure, geometricMean, median, spread } from './stats.js'
 import type { MixedTimes, Samples } from './samples.js'
 import type { Timing } from './timing.js'
 
-/** How an engine is reached: the language of its programs, and what measures one. */
+/** How an engine is run: the language of its programs, and the measuring command. */
 interface Peer {
   readonly name: string
   readonly language: 'js' | 'lua' | 'py'
-  /** The version, or null where the engine is absent. */
+  /** The version, or null if the engine is not installed. */
   readonly version: (bench: string) => string | null
   readonly command: (bench: string, source: string, name: string) => readonly string[]
 }
@@ -24,7 +24,7 @@ export interface PresentPeer {
   readonly peer: Peer
 }
 
-/** What an embedding program feels, of each engine that can be embedded. */
+/** Embedding costs, for each engine that can be embedded. */
 export interface Embedding {
   readonly hostCallNs: number
   readonly freshUs: number
@@ -67,7 +67,7 @@ const PEERS: readonly Peer[] = [
   makeEmbeddedPeer('isolated-vm', 'isolated-vm', 'js'),
 ]
 
-/** Engines that are here, of `names` where it is given; `note` is told of the others. */
+/** Installed engines, among `names` if given; `note` is called for the others. */
 export function presentPeers(bench: string, note: (text: string) => void, names?: readonly string[]): PresentPeer[] {
   return PEERS.filter(({ name }) => names?.includes(name) ?? true).flatMap((peer) => {
     const version = peer.version(bench)
@@ -78,7 +78,7 @@ export function presentPeers(bench: string, note: (text: string) => void, names?
   })
 }
 
-/** An embedded engine may be there without its native part. */
+/** An embedded engine may be installed without its native part. */
 function answers(bench: string, peer: Peer): boolean {
   return peer.command(bench, '', '')[0] !== process.execPath || run(peer.command(bench, '', 'embedding')).status === 0
 }
@@ -88,7 +88,7 @@ function run(command: readonly string[]): { status: number | null; stdout: strin
 }
 
 /**
- * Times of one program in one engine, null where it cannot run it. `bundle` is the text of all programs in JavaScript.
+ * Times of one program in one engine, null if it cannot run it. `bundle` is the source of all programs in JavaScript.
  */
 export function measurePeer(
   bench: string,
@@ -122,13 +122,13 @@ function parseAnswer(stdout: string): Answer {
   return { result, cold: Number(cold), warm: Number(warm) }
 }
 
-/** The line that says what is wrong, in whatever an engine prints. */
+/** The error line in the output of any engine. */
 function reason(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   return lines.find((line) => /Error|error/.test(line))?.trim() ?? 'it ends without a result'
 }
 
-/** Null for engines that are processes of their own. */
+/** Null for engines that are separate processes. */
 export function measureEmbedding(bench: string, { peer }: PresentPeer): Embedding | null {
   const command = peer.command(bench, '', 'embedding')
   if (command[0] !== process.execPath) return null
@@ -180,7 +180,7 @@ export function peerTable(samples: Samples, present: readonly PresentPeer[]): st
   ]
 }
 
-/** `ours`: the same of this engine, where it was measured. */
+/** `ours`: the same for this engine, if it was measured. */
 export function embeddingTable(
   rounds: Readonly<Record<string, readonly (Embedding | null)[]>>,
   ours: readonly Embedding[],

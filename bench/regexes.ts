@@ -1,6 +1,6 @@
-// What regular expressions cost beside JavaScript's own, which backtracks and compiles patterns to machine code: the builtins with
-// everyday patterns on texts of four sizes. Short texts are gone through many times, so that a call is more than its timer. Both sides
-// give the same, which is checked before the first time is taken.
+// Cost of regular expressions beside JavaScript's own, which backtracks and compiles patterns to machine code: the builtins with
+// everyday patterns on texts of four sizes. Short texts are processed repeatedly, so that the time exceeds the timer's resolution. Results of
+// both sides are compared before timing starts.
 
 import { fromPlain } from '@bridle/vm'
 import type { Value } from '@bridle/vm'
@@ -12,10 +12,10 @@ import type { Engine } from './engine.js'
 /** Characters of the text. */
 export const REGEX_SIZES = [100, 1_000, 100_000, 1_000_000] as const
 
-/** Characters that are gone through at least in one measurement. */
+/** Minimum number of characters processed in one measurement. */
 const LEAST = 200_000
 
-/** Lines as logs, mails and settings have them, a fixed sequence. */
+/** Lines as in logs, mails and settings; a fixed sequence. */
 function prose(size: number): string {
   const lines: string[] = []
   let length = 0
@@ -63,7 +63,7 @@ const captures = (pattern: string): Row => {
   }
 }
 
-/** Why some are above three times JavaScript. */
+/** Reasons for ratios above three. */
 export const REGEX_REMARKS =
   'The goal is 3. Above it: short texts, where a call (some 100 ns: arguments, fuel, a search that may stop) is most of the time; and ' +
   'patterns that match every other word, since a step of a table takes three times what one of machine code does.'
@@ -91,7 +91,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'captures of `(?<key>key\\d+) = (?<value>\\w+)`': captures('(?<key>key\\d+) = (?<value>\\w+)'),
 }
 
-/** `only`: what the names of the rows hold that are measured. */
+/** `only`: a substring of the names of the rows to measure. */
 export function measureRegexes(engine: Engine, only = ''): Bulk[] {
   const rows = Object.entries(ROWS).filter(([name]) => name.includes(only))
   return rows.map(([name, { script, js }]) => {

@@ -1,6 +1,6 @@
-// `npm run bench`: what the engine costs, as ratios to plain JavaScript in the same process, and to Lua and other engines in turn. Each
-// round measures everything once, each measurement in a process of its own; medians and quartiles over rounds are reported, because
-// times on a shared machine drift by more than most changes. Results are checked before the first time is taken.
+// `npm run bench`: cost of the engine, as ratios to plain JavaScript in the same process, and to Lua and other engines, interleaved. Each
+// round measures everything once, each measurement in a separate process; medians and quartiles over rounds are reported, because
+// times on a shared machine drift by more than most changes. Results are checked before timing starts.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ const options = commandOptions(USAGE, {
 const usualRounds = options.corpus === undefined ? { quick: 2, full: 7 } : { quick: 1, full: 3 }
 const rounds =
   options.rounds === undefined ? usualRounds[options.quick ? 'quick' : 'full'] : wholeNumber(USAGE, 'rounds', options.rounds, 1)
-/** Rounds in which other engines are measured, and what they may take for a program to be measured more than once. */
+/** Number of rounds for other engines, and the time limit above which a program is measured only once. */
 const PEER_ROUNDS = 3
 const SLOW_MS = 500
 /** Tables that take a minute, and in how many rounds they (and `bulk`, `regular expressions`) are measured. */
@@ -64,7 +64,7 @@ const LONG_TABLES: ReadonlySet<string> = new Set(['longest pause'])
 const LONG_ROUNDS = 2
 const folder = join(root, 'bench')
 const results = join(folder, 'results.md')
-// Where the one library that cannot be bundled is found.
+// The location of the only library that cannot be bundled.
 const locateBuild = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
 /** Also by a word in another number: `tools` are `tool calls`. */
 const isWanted = (name: string): boolean => [options.filter, options.filter.replace(/s$/, '')].some((text) => name.includes(text))
@@ -88,7 +88,7 @@ const TABLES = [
   'growth',
   'shapes',
 ]
-/** Tables of their own making are printed in places of their own. */
+/** Tables with their own layout are printed separately. */
 const OWN_PLACE: ReadonlySet<string> = new Set(['bulk', 'regular expressions', 'growth', 'shapes'])
 const tables = TABLES.filter((name) => !options.programs && isWanted(name))
 const SYSTEM = tables.filter((name) => !OWN_PLACE.has(name))
@@ -105,14 +105,14 @@ if (options.corpus === undefined && chosen.length + tables.length === 0) {
 const isFull = options.filter === '' && !options.quick && !options.programs
 const hasPeers = options.peers || isFull
 
-/** One file, since code that is loaded as hundreds of modules runs the same but starts several times slower. */
+/** One file, because code loaded as hundreds of modules starts several times slower. */
 async function bundle(
   checkout: string,
   entry = join(checkout, 'bench', 'child.ts'),
   outfile = join(locateBuild(checkout), 'child.mjs'),
 ): Promise<string> {
   mkdirSync(locateBuild(checkout), { recursive: true })
-  // Another revision says itself where its packages lie.
+  // Another revision defines where its packages are.
   const workspace = (await import(pathToFileURL(join(checkout, 'scripts', 'workspace.mjs')).href)) as {
     readonly entries: typeof entries
   }
@@ -133,7 +133,7 @@ async function bundle(
   return outfile
 }
 
-/** The plain JavaScript twins as one text. */
+/** The plain JavaScript twins as one script. */
 async function bundleJavaScript(): Promise<string> {
   const outfile = join(locateBuild(root), 'programs.js')
   await build({
@@ -286,13 +286,13 @@ async function main(): Promise<void> {
   const report = renderReport(samples, lua, peers)
   process.stdout.write(report)
   if (!isFull) return
-  // The corpus is measured by a command of its own; its section stays.
+  // The corpus is measured by a separate command; its section stays.
   const corpus = existsSync(results) ? readSection(readFileSync(results, 'utf8')) : null
   writeFileSync(results, report)
   if (corpus !== null) writeSection(results, corpus)
 }
 
-/** A revision of before November 23rd 2026 measured the compiled tier alone. */
+/** A revision from before November 23rd 2026 measured only the compiled tier. */
 function addTimes(times: Record<string, MixedTimes[]>, measured: unknown): void {
   for (const [name, each] of Object.entries(measured as Record<string, MixedTimes | number>))
     (times[name] ??= []).push(typeof each === 'number' ? { engine: each, base: Number.NaN, js: Number.NaN } : each)
@@ -383,7 +383,7 @@ function programTable(samples: Samples): string[] {
   return lines
 }
 
-/** What these sources take of the time of the other revision, mixed; below 1 they are faster. */
+/** Ratio of these sources' time to that of the other revision, mixed; below 1 they are faster. */
 function comparisonTable(samples: Samples): string[] {
   const rows = Object.entries(samples.other).flatMap(([name, theirs]) => {
     const ours = samples.mixed[name]

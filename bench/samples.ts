@@ -1,4 +1,4 @@
-// What all rounds of a benchmark gave, by name: the raw material of the report, of the goals and of `--json`.
+// Results of all rounds of a benchmark, by name: the input of the report, of the goals and of `--json`.
 
 import type { Bulk } from './bulk.js'
 import type { Growth } from './growth.js'
@@ -9,7 +9,7 @@ import type { Timing } from './timing.js'
 
 export interface ScriptSample {
   readonly engine: Timing
-  /** With the base tier alone, in a process of its own. */
+  /** With the base tier alone, in a separate process. */
   readonly base: Timing
   readonly js: Timing
   readonly lua: Timing | null
@@ -26,7 +26,7 @@ export interface MixedTimes {
 export interface Samples {
   readonly scripts: Record<string, ScriptSample[]>
   readonly mixed: Record<string, MixedTimes[]>
-  /** Mixed times of another revision, where one is compared with. */
+  /** Mixed times of another revision, if one is compared. */
   readonly other: Record<string, MixedTimes[]>
   /** By peer, then program. */
   readonly peers: Record<string, Record<string, (Timing | null)[]>>

@@ -1,4 +1,4 @@
-// Medians and quartiles. Means are of no use on a machine that others share.
+// Medians and quartiles. Means are useless on a shared machine.
 
 export interface Spread {
   readonly low: number

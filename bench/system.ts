@@ -1,5 +1,5 @@
-// What an embedding program feels: calls from script to host, fresh machines, compiling, snapshots, and memory of machines that
-// wait. Each measurement checks what it did and answers figures in the unit that its label names.
+// Embedding costs: calls from script to host, fresh machines, compiling, snapshots, and memory of waiting
+// machines. Each measurement checks its results and returns figures in the unit of its label.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ function nanosecondsACall(ms: number): number {
   return (ms * 1e6) / CALLS
 }
 
-/** Drives a machine whose every effect is answered by resume, with its argument plus one. */
+/** Drives a machine; every effect gets its argument plus one, by resume. */
 function drive(machine: Machine): string {
   let output = ''
   let exit: RunExit = machine.start(null, 0)
@@ -98,7 +98,7 @@ export async function hostCalls(): Promise<Figures> {
   }
 }
 
-/** What a host pays that has many scripts waiting at once: each is started, waits, and is answered after all have been started. */
+/** Cost for a host with many waiting scripts: each is started and waits; outcomes arrive after all have been started. */
 export function waitingScripts(): Figures {
   const engine = new Engine([hostFamily])
   const program = engine.load('pipeline main() {\n  var n = 0\n  while n < 10 {\n    n = __bench_ask(n)\n  }\n  println(n)\n}\n')
@@ -117,7 +117,7 @@ export function waitingScripts(): Figures {
   return { '1,000 scripts, ten waits each, µs a wait': (warmTime(work) * 1000) / (count * 10) }
 }
 
-/** A throw and its catch, less the turn of the loop around them. */
+/** A throw and its catch, minus the loop iteration around them. */
 export function exceptions(): Figures {
   const engine = new Engine()
   const loopWith = (body: string): LinkedProgram =>
@@ -177,10 +177,10 @@ export function freshMachine(): Figures {
   }
 }
 
-/** Small programs compiled before the compiler counts as warm: it is a lot of code, and V8 optimises it bit by bit. */
+/** Small programs compiled before the compiler counts as warm: it is large, and V8 optimises it gradually. */
 const COMPILER_WARM_UP = 4000
 
-/** Functions with loops, calls, dicts and text, about `size` bytes. */
+/** Functions with loops, calls, dicts and strings, about `size` bytes. */
 export function makeSource(size: number): string {
   const parts: string[] = []
   let length = 0
@@ -220,7 +220,7 @@ export function compileTimes(): Figures {
   return { ...figures, ...parsing }
 }
 
-/** Starts of processes, in turn; whole times, as a user waits for them. `bench` is this folder. */
+/** Starts of processes, interleaved; wall time, as a user waits for them. `bench` is this folder. */
 export function processStarts(bench: string): Figures {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-bench-'))
   const empty = join(folder, 'empty.js')

@@ -1,4 +1,4 @@
-// How one piece of work is timed in this process: the first run apart, then repeated runs, of which the median counts.
+// Timing of one piece of work in this process: the first run separately, then repeated runs, of which the median counts.
 
 import { spawnSync } from 'node:child_process'
 import { median } from './stats.js'
@@ -14,7 +14,7 @@ const LEAST_RUNS = 4
 const WARM_UP_RUNS = 2
 const LEAST_MS = 250
 
-/** Processor time of the process, as Lua's os.clock gives it: on a shared machine the time on the wall is that of the neighbours. */
+/** Processor time of the process, like Lua's os.clock: on a shared machine, wall time depends on the other users. */
 export function milliseconds(work: () => void): number {
   const start = process.cpuUsage()
   work()
@@ -22,10 +22,10 @@ export function milliseconds(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Runs the words behind it and then says on standard error what processor time they took; a process is not told that of its children. */
+/** Runs a command and then prints its processor time on standard error, because a process cannot read that of its children. */
 export const SHELL = { command: 'sh', words: ['-c', '"$@"; code=$?; times >&2; exit $code', 'sh'] } as const
 
-/** What SHELL has said last, in milliseconds. */
+/** The last figure printed by SHELL, in milliseconds. */
 export function readTimes(text: string): number {
   const found = [...text.matchAll(/(\d+)m([\d.]+)s (\d+)m([\d.]+)s/g)].at(-1)
   if (found === undefined) throw new Error(`bench: the shell said no times:\n${text}`)
@@ -46,14 +46,14 @@ export function measureTiming(work: () => void): Timing {
   return { cold, warm: warmTime(work) }
 }
 
-/** Median of repeated runs, after whatever warmed them up. */
+/** Median of repeated runs, after warm-up by the caller. */
 export function warmTime(work: () => void): number {
   return timesInTurn([work])[0]!
 }
 
 /**
- * Medians of repeated runs of several works, one run of each in turn until each has enough: a slow moment of the machine meets all of
- * them, and their ratios are those of the works.
+ * Medians of repeated runs of several works, one run of each in turn until each has enough: a slow moment of the machine affects all of
+ * them, so that their ratios stay correct.
  */
 export function timesInTurn(works: readonly (() => void)[]): number[] {
   const runs = works.map((): number[] => [])

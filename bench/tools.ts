@@ -1,5 +1,5 @@
 // Time of a tool call from the script through the whole dispatch and back: host tools that
-// answer at once and later, a handler in the script, an MCP server in another process; with trace, journal, policy and hooks. The
+// answer immediately or later, a handler in the script, an MCP server in another process; with trace, journal, policy and hooks. The
 // yardstick is an awaited function of plain JavaScript that checks its argument.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -49,14 +49,14 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   else if (method === 'tools/call') send({ id, result: { content: [{ type: 'text', text: String(params.arguments.n + 1) }] } });
 });`
 
-/** Milliseconds so far: of the processor, or on the wall where somebody outside this process is waited for. */
+/** Milliseconds so far: of processor time, or of wall time if another process is involved. */
 function clock(isWaiting: boolean): number {
   if (isWaiting) return performance.now()
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
-/** Microseconds a call: the median of some runs, after one that warms up. */
+/** Microseconds per call: the median of some runs, after a warm-up run. */
 async function microseconds(
   source: string,
   options: RuntimeOptions = {},
@@ -76,10 +76,10 @@ async function microseconds(
   return median(times)
 }
 
-/** So many calls that what a run begins with is nothing beside them. */
+/** Enough calls to make the start of a run negligible. */
 const MANY_CALLS = 50 * CALLS
 
-/** Calls of tools that answer at once; `plain`, the yardstick of the same run, tells a slower machine from a slower call. */
+/** Calls of tools that answer immediately; `plain`, the yardstick of the same run, distinguishes a slower machine from a slower call. */
 async function callsOfHostTools(plain: number): Promise<Figures> {
   const measure = (call: string): Promise<number> =>
     microseconds(loop(call, '', MANY_CALLS), {}, undefined, { calls: MANY_CALLS })
@@ -92,7 +92,7 @@ async function callsOfHostTools(plain: number): Promise<Figures> {
   }
 }
 
-/** What the second script costs more than the first, of processor time: the smallest of each, run in turn, because the machine drifts. */
+/** Additional processor time of the second script: the smallest of each, interleaved, because the machine drifts. */
 async function surcharge(plain: string, guarded: string): Promise<number> {
   const runtime = createRuntime({ tools, limits: { fuel: 1e9 } })
   const modules = [runtime.compile(plain), runtime.compile(guarded)] as const
@@ -135,7 +135,7 @@ return agent_loop("Look at everything", "You look at things.", {
   provider: "openai", model: "gpt-4o", tools: tools, max_iterations: 1000, persistent: true, auto_compact: false,
 })`
 
-/** A model that calls `look` so many times. `held`: its answer after that waits for `goOn`. */
+/** A model that calls `look` this many times. `held`: its next answer waits for `goOn`. */
 function lookingModel(turns: number, held: boolean) {
   let asked = 0
   let goOn = (): void => {}
@@ -160,7 +160,7 @@ function lookingModel(turns: number, held: boolean) {
   return { runtime, reached, goOn: () => goOn(), again: () => (asked = 0) }
 }
 
-/** Microseconds of the processor for a turn of an agent loop: the smallest of some loops, after one that warms up. */
+/** Microseconds of processor time per turn of an agent loop: the smallest of some loops, after a warm-up loop. */
 async function loopTurn(turns: number): Promise<number> {
   const { runtime, again } = lookingModel(turns, false)
   const module = runtime.compile(AGENT)
@@ -175,7 +175,7 @@ async function loopTurn(turns: number): Promise<number> {
   return (best * 1000) / turns
 }
 
-/** What a snapshot of a loop is, and how long it takes to go on from one until the model is asked again. */
+/** Size of an agent loop's snapshot, and the time from its restore to the next request to the model. */
 async function loopSnapshot(turns: number): Promise<{ readonly ratio: number; readonly ms: number }> {
   const first = lookingModel(turns, true)
   const run = first.runtime.start(first.runtime.compile(AGENT))
@@ -198,7 +198,7 @@ async function loopSnapshot(turns: number): Promise<{ readonly ratio: number; re
   return { ratio: bytes.length / JSON.stringify(transcript).length, ms: best }
 }
 
-/** What store_get does, in the script. */
+/** The equivalent of store_get, in the script. */
 const KEPT = `
 let records = shared_map("records", {store: {content: {n: 1}}})
 fn load(kind) {
@@ -222,7 +222,7 @@ const DIGEST = [
   'import { std_tools } from "std/catalogue"\nimport { tool_call } from "std/tools"\nlet own = std_tools(["hash_calculator"])',
   `  var n = 0\n  for i in 0 to ${CALLS} exclusive { n = len(tool_call("hash_calculator", {input: "test"}, {registry: own}).result.hash) }\n  return n`,
 ] as const
-/** In both the loop stands in a closure. */
+/** In both, the loop is in a closure. */
 const freeDigest = `${DIGEST[0]}\nlet work = { ->\n${DIGEST[1]}\n}\nreturn work()`
 const guardedDigest = [
   'import { with_policies } from "std/policy"',
@@ -332,7 +332,7 @@ function definitions(): number {
   return median(Array.from({ length: 20 }, () => milliseconds(define))) * 10
 }
 
-/** The first makes the module; a program that makes several hosts pays it once a host. */
+/** The first one makes the module; a program with several hosts pays that once per host. */
 function catalogue(): number {
   const make = (): void => {
     if (stdTools().length < 26) throw new Error('the catalogue is incomplete')

@@ -1,6 +1,6 @@
 // THE table of programs that `npm run bench` times. Each row has a script in scripts/, the same work in plain JavaScript, which
-// is the yardstick of every ratio, and where there is a scripts/<name>.lua, the same in Lua. All three must print the same text
-// before any time counts. A script's first line is the question that it answers.
+// is the yardstick of every ratio, and if there is a scripts/<name>.lua, the same in Lua. All must print the same text
+// before any time counts. The first line of a script is the question that it answers.
 
 import { binaryTrees, nbody, spectralNorm } from './numeric.js'
 
@@ -72,7 +72,7 @@ function word(n: number): string {
 }
 
 function risky(n: number): number {
-  // A thrown text, as in the script: what it costs to make an Error is not the question.
+  // A thrown string, as in the script: the cost of making an Error is not the question.
   if (n % 2 === 0) throw 'even' // eslint-disable-line no-throw-literal
   return n
 }

@@ -1,4 +1,4 @@
-// A part of the long run (run.ts): seeds whose choices have every kind of disruption.
+// A part of the long run (run.ts): seeds that choose every kind of disruption.
 
 import { expect, test } from 'vitest'
 import { disrupt } from './disrupt.js'
@@ -8,7 +8,7 @@ import { STEPS } from './world.js'
 import type { LedgerLine } from './world.js'
 import type { RunRow } from '@bridle/stdlib-tools'
 
-test('30 disruptions: nothing is made twice that must not be, no effect and no run is lost', { timeout: 300_000 }, async () => {
+test('30 disruptions: no unrepeatable effect happens twice, and no effect and no run is lost', { timeout: 300_000 }, async () => {
   const report = await disrupt({ disruptions: 30, seed: 3, open: 20 })
   expect(report.problems).toEqual([])
   expect(report.kills).toBeGreaterThan(20)
@@ -16,7 +16,7 @@ test('30 disruptions: nothing is made twice that must not be, no effect and no r
   expect(report.runs).toBeGreaterThan(0)
 })
 
-test('what a killed process was told is kept is kept', { timeout: 120_000 }, async () => {
+test('runs confirmed to a process that is killed are stored', { timeout: 120_000 }, async () => {
   const { missing, kills } = await killSubmitters({ submits: 300, seed: 1 })
   expect(missing).toEqual([])
   expect(kills).toBeGreaterThan(0)

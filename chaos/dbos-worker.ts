@@ -1,4 +1,4 @@
-// A worker on DBOS: `dbos-worker.ts DATABASE_URL`. It says `up` when it takes runs, and goes on until it is killed.
+// A worker on DBOS: `dbos-worker.ts DATABASE_URL`. It prints `up` when it takes runs, and runs until it is killed.
 
 import { writeSync } from 'node:fs'
 import { DBOS } from '@dbos-inc/dbos-sdk'

@@ -1,4 +1,4 @@
-// Runs are submitted and answered all the time, while one worker process after the other is killed, frozen or cut off from the disk.
+// Runs are submitted and answered continuously, while one worker process after the other is killed, frozen or cut off from the disk.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,23 +26,23 @@ export interface Disruptions {
 export interface ChaosReport extends Verdict, Disruptions {
   readonly canFillDisk: boolean
   readonly seconds: number
-  /** What the workers complained of, a line each. */
+  /** Errors logged by the workers, one per line. */
   readonly complaints: readonly string[]
 }
 
 export interface ChaosOptions {
   readonly disruptions: number
   readonly seed: number
-  /** Runs that are under way at once. */
+  /** Number of runs in progress at the same time. */
   readonly open?: number
-  /** What keeps the runs; a store of our own in a file when absent. */
+  /** The store of the runs; our own store in a file when absent. */
   readonly engine?: (options: EngineOptions) => Promise<Engine>
   readonly onProgress?: (done: number, runs: number, ended: number) => void
 }
 
 const LEASE_MS = 1500
 const ANSWER_WITHIN_MS = 3000
-/** A run that has not ended so long after the last disruption is lost. */
+/** A run that has not ended this long after the last disruption is lost. */
 const PATIENCE_MS = 120_000
 const POLL_MS = 50
 const MOST_TRIES = 1200
@@ -126,7 +126,7 @@ export async function disrupt({
       counts.fullDisks++
       setFull(worker, true)
       await delay(random.between(100, LEASE_MS))
-      // Half of them never have room again.
+      // For half of them the disk stays full.
       if (random.oneIn(2)) await renew(chosen)
       else setFull(worker, false)
     } else if (engine.killServer !== null && random.oneIn(4)) {
@@ -160,7 +160,7 @@ export async function disrupt({
   }
 }
 
-/** What the store refuses while another process holds it, or a server that is not there, is asked again, as a client would. */
+/** Retries, as a client would, when another process holds the store, or the server is down. */
 async function repeat<T>(work: () => Promise<T>): Promise<T> {
   for (let left = MOST_TRIES; ; left--) {
     try {

@@ -1,4 +1,4 @@
-// What keeps the disrupted runs: a store of our own in a file, or a server with one worker endpoint.
+// The store of the disrupted runs: our own store in a file, or a server with one worker endpoint.
 
 import { openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import type { LedgerLine } from './world.js'
 export interface Engine {
   readonly store: DurableStore
   readonly workers: number
-  /** Between two disruptions, at most: a server that starts takes its time. */
+  /** Maximum time between two disruptions: a server takes time to start. */
   readonly calmMs: number
   readonly canFillDisk: boolean
   /** A worker process. */
   readonly start: () => Doomed
-  /** Kills the server and starts it again; null where there is none. */
+  /** Kills the server and starts it again; null if there is none. */
   readonly killServer: (() => Promise<void>) | null
   readonly close: () => Promise<void>
 }
@@ -26,7 +26,7 @@ export interface EngineOptions {
   readonly folder: string
   readonly leaseMs: number
   readonly onLine: (line: LedgerLine) => void
-  /** A file for complaints. */
+  /** Log file for errors. */
   readonly log: string
 }
 

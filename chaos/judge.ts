@@ -1,4 +1,4 @@
-// What the ledger and the results say when everything has ended.
+// Evaluates the ledger and the results when everything has ended.
 
 import type { RunRow } from '@bridle/stdlib-tools'
 import { ANSWER, NESTED, RECEIPT, SECOND, STEPS } from './world.js'
@@ -7,17 +7,17 @@ import type { LedgerLine } from './world.js'
 export interface Verdict {
   readonly runs: number
   readonly effects: number
-  /** Accepted, and not ended, or not in the store. */
+  /** Accepted, but not ended, or not in the store. */
   readonly lostRuns: number
-  /** Ended in another way than the script does. */
+  /** Ended differently from the script. */
   readonly wrongRuns: number
-  /** Steps that the script has made and the ledger does not have. */
+  /** Steps that the script has made but that are not in the ledger. */
   readonly lostEffects: number
   readonly onceCalls: number
   readonly onceRepeated: number
-  /** `once` calls whose end nobody knew: the script was told so. */
+  /** `once` calls with an unknown outcome, which the script was told. */
   readonly unknown: number
-  /** Calls that may be repeated, and were. */
+  /** Repeatable calls that were repeated. */
   readonly stepsRepeated: number
   readonly problems: readonly string[]
 }

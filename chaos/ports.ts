@@ -1,4 +1,4 @@
-// Servers of tests: a free port, and waiting until a server is there.
+// Servers of tests: finding a free port, and waiting until a server listens.
 
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const TRIES = 240
 const TRY_MS = 250
 
-/** A port of loopback that was free a moment ago. */
+/** A loopback port that was free a moment ago. */
 export function findPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -19,7 +19,7 @@ export function findPort(): Promise<number> {
   })
 }
 
-/** Rejects after a minute with what the last try said. */
+/** Rejects after a minute with the error of the last attempt. */
 export async function waitFor(isThere: () => Promise<boolean>): Promise<void> {
   for (let left = TRIES; ; left--) {
     try {

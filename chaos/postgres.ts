@@ -1,5 +1,5 @@
-// A Postgres server of its own for disrupted runs on DBOS: a fresh cluster in the folder of the test, on a free port of loopback, run by an ordinary
-// user, since it refuses to be root.
+// A separate Postgres server for disrupted runs on DBOS: a fresh cluster in the folder of the test, on a free loopback port, run by an ordinary
+// user, since it refuses to run as root.
 
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -12,7 +12,7 @@ import { findPort, waitFor } from './ports.js'
 
 const VERSIONS_FOLDER = '/usr/lib/postgresql'
 
-/** The folder of the programs of the newest server that is installed; null without one. */
+/** The program folder of the newest installed server; null without one. */
 export function findPostgres(): string | null {
   const versions = existsSync(VERSIONS_FOLDER) ? readdirSync(VERSIONS_FOLDER) : []
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0]
@@ -44,7 +44,7 @@ export async function openDbosEngine(options: EngineOptions): Promise<Engine> {
     return child
   }
   let server = await start()
-  // The first worker makes the database and its tables; the client needs them.
+  // The first worker creates the database and its tables, which the client needs.
   const startWorker = (): ReturnType<Engine['start']> => startLedgerProcess('dbos-worker', [databaseUrl], options.onLine, errors)
   const first = startWorker()
   await first.up
@@ -70,7 +70,7 @@ export async function openDbosEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Null when this process is an ordinary user itself. */
+/** Null when this process already runs as an ordinary user. */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout))

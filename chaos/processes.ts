@@ -1,4 +1,4 @@
-// Processes that are made to be killed, on the built packages.
+// Processes that tests kill, running the built packages.
 
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -14,11 +14,11 @@ export interface Doomed {
 }
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
-/** Where dependencies of the library are found. */
+/** Where the dependencies of the library are found. */
 const builtFolder = join(folder, '../packages/stdlib-tools/node_modules/.cache/chaos')
 let built: Promise<unknown> | null = null
 
-/** Thousands of them are started: their few files are made JavaScript once. */
+/** Thousands of them are started, so their few files are compiled to JavaScript once. */
 export function buildProcesses(): Promise<unknown> {
   built ??= build({
     entryPoints: ['worker.ts', 'submitter.ts', 'restate-worker.ts', 'dbos-worker.ts'].map((name) => join(folder, name)),
@@ -34,7 +34,7 @@ export function buildProcesses(): Promise<unknown> {
   return built
 }
 
-/** After `buildProcesses`. `onLine` gets each line of its pipe number `fd`; `log` is a file for its complaints. */
+/** After `buildProcesses`. `onLine` gets each line of its pipe number `fd`; `log` is a file for its errors. */
 export function startProcess(
   script: 'worker' | 'submitter' | 'restate-worker' | 'dbos-worker',
   args: readonly string[],
@@ -48,14 +48,14 @@ export function startProcess(
     child.once('error', reject)
     child.once('close', (code, signal) => reject(new Error(`${script} ended before it worked: ${signal ?? code}`)))
   })
-  // Whoever does not wait for it is not told.
+  // A caller that does not wait for it needs no error.
   up.catch(() => {})
   const pipe = child.stdio[fd] as NodeJS.ReadableStream
   let rest = ''
   pipe.setEncoding('utf8')
   pipe.on('data', (text: string) => {
     const lines = (rest + text).split('\n')
-    // A line that a killed process did not finish stays here: what it says was not done.
+    // An unfinished line of a killed process stays here: its effect was not done.
     rest = lines.pop()!
     for (const line of lines) onLine(line)
   })
@@ -68,7 +68,7 @@ export const hasEnded = ({ child }: Doomed): boolean => child.exitCode !== null 
 /** Small enough that no page of the store can be written any more. */
 const FULL_BYTES = 4096
 
-/** Whether the disk can be made full for one process alone. */
+/** Whether the disk can be made full for a single process. */
 export const canFill = (): boolean => spawnSync('prlimit', ['--version']).status === 0
 
 export function setFull({ child }: Doomed, isFull: boolean): void {

@@ -1,4 +1,4 @@
-// A worker on Restate: `restate-worker.ts PORT`. It says `up` when it listens, and goes on until it is killed.
+// A worker on Restate: `restate-worker.ts PORT`. It prints `up` when it listens, and runs until it is killed.
 
 import { writeSync } from 'node:fs'
 import { startRestateWorker } from '@bridle/stdlib-tools/restate'

@@ -1,4 +1,4 @@
-// A Restate server of its own for disrupted runs: installed from the registry into the cache of the checkout, on free ports of loopback, with its
+// A separate Restate server for disrupted runs: installed from the registry into the cache of the checkout, on free loopback ports, with its
 // data in the folder of the test.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ import type { Doomed } from './processes.js'
 
 const SERVER_VERSION = '1.7.12'
 
-/** The server's program; null where the registry has none for this machine. Its package reports installations unless it is told not to. */
+/** The server's program; null if the registry has none for this machine. Its package reports installations unless that is disabled. */
 export function findServer(): string | null {
   const folder = fileURLToPath(new URL(`../.cache/restate-${SERVER_VERSION}`, import.meta.url))
   const name = `@restatedev/restate-server-${process.platform}-${process.arch}`
@@ -83,7 +83,7 @@ async function registerWorker(admin: number, worker: number): Promise<boolean> {
   return ok
 }
 
-/** Of a single node: loopback only, small memory, nothing sent to anybody. */
+/** Configuration of a single node: loopback only, small memory, no telemetry. */
 function makeConfig({ node, admin, ingress }: Record<'node' | 'admin' | 'ingress', number>): string {
   return `roles = ["http-ingress", "admin", "worker", "log-server", "metadata-server"]
 node-name = "node"

@@ -43,7 +43,7 @@ if (options.on === 'dbos' && findPostgres() === null) {
 }
 process.stdout.write(`durable: ${disruptions} disruptions, ${submits} submits, seed ${seed}\n`)
 
-// How a store of our own keeps what was submitted; Restate answers from its log.
+// How our own store keeps submitted runs; Restate answers from its log.
 if (submits > 0 && options.on === 'store') {
   const { submitted, kills, missing } = await killSubmitters({ submits, seed })
   process.stdout.write(`submits: ${submitted} kept, ${kills} processes killed, ${missing.length} missing\n`)

@@ -1,4 +1,4 @@
-// `submitter.ts FILE PREFIX`: submits runs as fast as it can and says each id when `submit` has resolved, until it is killed.
+// `submitter.ts FILE PREFIX`: submits runs as fast as it can and prints each id when `submit` has resolved, until it is killed.
 
 import { writeSync } from 'node:fs'
 import { DurableWorker } from '@bridle/stdlib-tools'

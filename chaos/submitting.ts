@@ -1,4 +1,4 @@
-// Processes are killed while they submit; what they were told is kept must be in the store.
+// Processes are killed while they submit; confirmed runs must be in the store.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export interface SubmitReport {
   readonly missing: readonly string[]
 }
 
-/** Goes on until `submits` ids were told. */
+/** Continues until `submits` ids were printed. */
 export async function killSubmitters({
   submits,
   seed,

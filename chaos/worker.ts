@@ -1,4 +1,4 @@
-// A worker process: `worker.ts FILE LEASE_MS`. It says `up` when it works, and goes on until it is killed.
+// A worker process: `worker.ts FILE LEASE_MS`. It prints `up` when it works, and runs until it is killed.
 
 import { writeSync } from 'node:fs'
 import { DurableWorker, WorkerFenced } from '@bridle/stdlib-tools'

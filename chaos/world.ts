@@ -1,4 +1,4 @@
-// The world of the disrupted runs: tools that write what they do to a ledger that no crash undoes, and one script that waits in every way.
+// The world of the disrupted runs: tools that record their calls in a ledger that no crash undoes, and one script that waits in every way.
 
 import { writeSync } from 'node:fs'
 import { createRuntime, defineTool, pending } from '@bridle/stdlib-tools'
@@ -7,13 +7,13 @@ import type { Runtime, Tool } from '@bridle/stdlib-tools'
 /** The pipe of the ledger, in worker processes. */
 export const LEDGER_FD = 3
 
-/** What a tool did: a line of the ledger. */
+/** A call of a tool: a line of the ledger. */
 export interface LedgerLine {
   readonly tool: 'step' | 'charge' | 'ask'
   readonly runId: string
   /** Equal for all attempts of one call. */
   readonly key: string
-  /** What it was called with. */
+  /** Its arguments. */
   readonly n: number
 }
 

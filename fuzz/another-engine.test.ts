@@ -1,5 +1,5 @@
-// A run goes on in another JavaScript engine as it would have gone on here: whatever is alive when it stops, and in programs of the
-// suite at random places.
+// A run continues in another JavaScript engine as it would have continued here: with any live state, and in programs of the
+// suite at random points.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startOtherEngine } from './another-engine.js'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => other.dispose())
 
-/** Cuts a run into about `slices`, stops it behind `exits` exits, and compares its end there with its end here. */
+/** Splits a run into about `slices`, stops it after `exits` exits, and compares its end there with its end here. */
 function compareAt(source: string, slices: number, exits: number): boolean {
   const { program } = compile(source)
   if (program === null) return false
@@ -102,13 +102,13 @@ test.each(Object.entries(ALIVE))('%s', (_, source) => {
 })
 
 /**
- * What QuickJS has not and a host would have to supply: for HTTP and for time zones. Without URL, no address is a valid one; the decoder of text that
- * it is given here takes some invalid texts.
+ * What QuickJS lacks and a host would have to provide: for HTTP and for time zones. Without URL, no address is valid; the text decoder
+ * given to it here accepts some invalid input.
  */
 const NOT_THERE =
   /ReferenceError: '?(URL|URLSearchParams|Intl)'? is not defined|invalid URL: |unknown timezone '|bytes_to_string: (invalid|incomplete) utf-8/
 
-test('scripts of the suite, at random places', { timeout: 60_000 }, () => {
+test('scripts of the suite, at random points', { timeout: 60_000 }, () => {
   const random = new Random(2026, 'another engine', 0)
   let compared = 0
   for (let tries = 0; tries < 400 && compared < 40; tries++) {

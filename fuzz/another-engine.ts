@@ -1,5 +1,5 @@
-// QuickJS as WebAssembly: a JavaScript engine other than V8. All of Bridle that needs no host is bundled; runs that start in V8 are
-// resumed there from their snapshots. It runs the base tier only: QuickJS gains nothing from compiled code.
+// QuickJS as WebAssembly: a JavaScript engine other than V8. The host-independent part of Bridle is bundled; runs that start in V8 are
+// resumed there from their snapshots. It runs only the base tier: QuickJS gains nothing from compiled code.
 
 import { join } from 'node:path'
 import { newQuickJSWASMModuleFromVariant, shouldInterruptAfterDeadline } from 'quickjs-emscripten-core'
@@ -13,7 +13,7 @@ const STACK_BYTES = 1 << 20
 const PATIENCE_MS = 120_000
 
 export interface OtherEngine {
-  /** The end of a run of `source` that was begun elsewhere. Raises an Error when it cannot go on. */
+  /** The end of a run of `source` that was started elsewhere. Throws an Error when it cannot continue. */
   goOn(source: string, begun: Begun): Ending
   dispose(): void
 }

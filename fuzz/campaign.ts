@@ -1,5 +1,5 @@
-// Runs inputs of a target one after the other and cuts findings down. Pure but for the clock it is given: an input is a function of
-// (seed, target, index), so that every finding can be made again from the line that reports it.
+// Runs inputs of a target one after the other and minimises findings. Pure except for the clock it is given: an input is a function of
+// (seed, target, index), so that every finding can be reproduced from its report.
 
 import { Random } from './random.js'
 import type { Target } from './targets.js'
@@ -18,13 +18,13 @@ export interface Campaign {
   /** The first index and the number of inputs. */
   readonly from: number
   readonly inputs: number
-  /** Milliseconds of one input above which it counts as a hang, and a clock to measure them; left out, time does not count. */
+  /** Milliseconds of one input above which it counts as a hang, and a clock to measure them; without a clock, time does not count. */
   readonly hang?: { readonly afterMs: number; readonly now: () => number }
   /** Called before each input. */
   readonly onInput?: (index: number) => void
 }
 
-/** Findings of different kinds are told apart by what they say; one of each kind is enough. */
+/** Findings are grouped by message; one of each group is enough. */
 export function runCampaign(campaign: Campaign): Finding[] {
   const { target, seed, hang } = campaign
   const kinds = new Map<string, Finding>()
@@ -42,7 +42,7 @@ export function runCampaign(campaign: Campaign): Finding[] {
   return [...kinds.values()]
 }
 
-/** null when the input is handled as it should be; otherwise what went wrong, with the place in our code. */
+/** null when the input is handled correctly; otherwise what went wrong, with the position in our code. */
 export function verdictOn(target: Target, seed: number, index: number, input: string): string | null {
   try {
     target.check(input, new Random(seed, `${target.name}/check`, index))
@@ -61,10 +61,10 @@ function readKind(message: string): string {
     .slice(0, 90)
 }
 
-/** Tries of one reduction: a finding is worth some seconds, not minutes. */
+/** Attempts of one minimisation: a finding is worth some seconds, not minutes. */
 const MOST_TRIES = 400
 
-/** A smaller input with the same kind of finding: lines first, then words, are left out as long as it still fails. */
+/** A smaller input with the same kind of finding: lines first, then words, are removed as long as it still fails. */
 function reduce({ target, seed }: Campaign, index: number, input: string, message: string): string {
   const kind = readKind(message)
   if (message.startsWith('hang') || input.startsWith('{"')) return input

@@ -1,5 +1,5 @@
-// A child process of fuzz/run.ts: runs one batch after the other. Before each input it writes the input's number into a file, which
-// is all that is left of a process that hangs or that the engine's host kills.
+// A child process of fuzz/run.ts: runs one batch after the other. Before each input it writes the input's number to a file, which
+// is all that remains of a process that hangs or is killed.
 
 import { openSync, writeSync } from 'node:fs'
 import { runCampaign } from './campaign.js'
@@ -19,7 +19,7 @@ process.on('message', (job: Job) => {
   const findings = runCampaign({
     ...job,
     target: targetNamed(job.target)!,
-    // Time of the processor: a busy machine is no finding.
+    // Processor time, so that a busy machine causes no findings.
     hang: { afterMs: Number(hangMs), now: () => process.cpuUsage().user / 1000 },
     onInput: (index) => writeSync(note, String(index).padEnd(12), 0),
   })

@@ -1,5 +1,5 @@
-// What mutation starts from: the conformance scripts, read once. They are the best collection of programs there is, because each
-// shows one behaviour. Long ones are left out: a mutation in them rarely meets the part that matters.
+// The seeds of mutation: the conformance scripts, read once. They are the best available collection of programs, because each
+// shows one behaviour. Long ones are skipped: a mutation in them rarely meets the relevant part.
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -21,7 +21,7 @@ let scripts: readonly Script[] | null = null
 /** Every script of the suite in name order, helpers included. */
 export function allScripts(): readonly Script[] {
   scripts ??= readdirSync(CONFORMANCE, { recursive: true, withFileTypes: true })
-    // One of the suite's folders is called like a script.
+    // One of the suite's folders has a name like a script.
     .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
     .map((entry) => relative(CONFORMANCE, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort((x, y) => (x < y ? -1 : 1))

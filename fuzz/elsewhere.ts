@@ -1,6 +1,6 @@
 // `npm run test:elsewhere`: every suspension of every conformance script, and the ends of its first small slices, restored in another
-// process. The scripts run here; what each was at every place where it waited goes in batches to a second process that lives on from
-// script to script, compiles the program, never runs it, restores each snapshot, and must get the same bytes when it writes it again.
+// process. The scripts run here. Snapshots go in batches to a second process that serves all
+// scripts: it compiles the program, never runs it, restores each snapshot, and must write the same bytes again.
 
 import { fork } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
@@ -25,11 +25,11 @@ interface Verdict {
   readonly problems: readonly string[]
 }
 
-/** Slices are small, so that scripts that never wait are written down too; so many of them. */
+/** Slices are small, so that snapshots of scripts that never wait are taken too; this many of them. */
 const SLICE_FUEL = 40
 const MOST_YIELDS = 10
 
-/** A script that goes on for ever has enough suspensions in this. */
+/** Fuel after which an endless script has had enough suspensions. */
 const LONGEST_RUN_MS = 20_000
 
 const USAGE = `usage: npm run test:elsewhere -- [--sample N [--seed S]]
@@ -78,7 +78,7 @@ async function here(): Promise<void> {
   process.exitCode = problems.length === 0 ? 0 : 1
 }
 
-/** Runs a script; what does not compile has no suspensions. */
+/** Runs a script; one that does not compile has no suspensions. */
 async function listSuspensions(path: string): Promise<Batch> {
   const file = realpathSync(path)
   const snapshots: Uint8Array[] = []
@@ -90,13 +90,13 @@ async function listSuspensions(path: string): Promise<Batch> {
       signal: AbortSignal.timeout(LONGEST_RUN_MS),
     }).result
   } catch (cause) {
-    // How scripts fail is for the suite to judge.
+    // The suite judges how scripts fail.
     if (!(cause instanceof CompileError) && !(cause instanceof LinkError)) throw cause
   }
   return { file, snapshots }
 }
 
-/** A machine that is written down wherever it waits. */
+/** A machine that takes a snapshot at every suspension. */
 class Watched implements DrivenMachine {
   private readonly machine: Machine
   private readonly snapshots: Uint8Array[]

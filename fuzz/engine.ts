@@ -1,5 +1,5 @@
-// The engine as fuzzing drives it: compile, link and run on a bare machine whose world is a function of the effect's number, so
-// that a run depends on its program alone. A run can be cut into slices and taken through snapshots; that must change nothing.
+// The engine as fuzzing drives it: compile, link and run on a bare machine whose outcomes are a function of the effect's number, so
+// that a run depends only on its program. A run can be split into slices and taken through snapshots; that must change nothing.
 
 import { STANDARD_FAMILIES } from '../packages/stdlib-tools/src/test-support/standard-families.js'
 import { createHash } from 'node:crypto'
@@ -25,10 +25,10 @@ const LIMITS: Limits = {
   tasks: 1000,
 }
 
-/** Exits after which a run is given up: one that only sleeps uses little fuel. */
+/** Exits after which a run is abandoned: one that only sleeps uses little fuel. */
 const MOST_EXITS = 4000
 
-/** The one module that programs can import: it has variables of its own. */
+/** The one module that programs can import: it has its own variables. */
 export const MODULE = {
   path: 'lib/kept',
   text: [
@@ -56,7 +56,7 @@ export interface Compiled {
   readonly effects: EffectAnalysis | null
 }
 
-/** Making an input and checking it compile the same text. Few, because a program takes a quarter of a megabyte. */
+/** Generating an input and checking it compile the same source. Few entries, because a program takes a quarter of a megabyte. */
 const compiledTexts = new Map<string, Compiled>()
 const MOST_CACHED = 20
 
@@ -90,7 +90,7 @@ export function link(program: CompiledProgram, origin: ChunkOrigin = 'compiler')
   return linkProgram(program, registry, origin)
 }
 
-/** How a run ended; equal programs must end equally however they are run. */
+/** The outcome of a run; equal programs must end equally however they are run. */
 export interface Ending {
   readonly how: 'done' | 'failed' | 'limit' | 'stuck' | 'endless'
   readonly detail: string
@@ -98,7 +98,7 @@ export interface Ending {
   readonly fuel: number
 }
 
-/** Some effects are answered at once, the others when the machine waits for them; which, only the effect's number says. */
+/** Some effects are answered at once, the others when the machine waits for them; the choice depends only on the effect's number. */
 function perform(_effect: unknown, id: number): EffectOutcome | null {
   return id % 3 === 0 ? null : answer(id)
 }
@@ -112,11 +112,11 @@ export interface RunnerOptions {
   readonly mostExits?: number
   readonly heap?: number
   readonly tier?: TierOptions | null
-  /** Told of every effect that the program asks for. */
+  /** Receives every effect of the program. */
   readonly onEffect?: (effect: Effect) => void
 }
 
-/** A run that has stopped, as one process or engine hands it to another. */
+/** A stopped run, as one process or engine passes it to another. */
 export interface Begun {
   readonly snapshot: Uint8Array
   readonly kind: 'suspended' | 'yielded'
@@ -126,7 +126,7 @@ export interface Begun {
   readonly now: number
 }
 
-/** A run under way: advance until `exit` says that it has ended. */
+/** A run in progress: advance until `exit` says that it has ended. */
 export class Runner {
   machine: Machine
   exit: RunExit
@@ -137,7 +137,7 @@ export class Runner {
   private readonly program: LinkedProgram
   private readonly options: MachineOptions
 
-  /** Starts the run, or takes up one that was `begun` elsewhere. */
+  /** Starts the run, or continues one that was `begun` elsewhere. */
   constructor(program: LinkedProgram, options: RunnerOptions = {}, begun: Begun | null = null) {
     const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier, onEffect } = options
     this.mostExits = options.mostExits ?? MOST_EXITS
@@ -165,14 +165,14 @@ export class Runner {
     this.output += this.exit.output
   }
 
-  /** What another process or engine needs to go on; only where the run has stopped. */
+  /** What another process or engine needs to continue; only while the run is stopped. */
   exportState(): Begun {
     const { exit, output, exits, now } = this
     if (exit.kind !== 'suspended' && exit.kind !== 'yielded') throw new Error(`a run that is ${exit.kind} cannot go on`)
     return { snapshot: this.machine.snapshot(), kind: exit.kind, output, exits, now }
   }
 
-  /** Goes on until the next exit; false when the run has ended. */
+  /** Continues until the next exit; false when the run has ended. */
   advance(): boolean {
     const { exit, machine } = this
     if (this.exits++ > this.mostExits) return false
@@ -225,7 +225,7 @@ export function runToEnd(runner: Runner): Ending {
 
 /** null when two runs of one program ended alike. */
 export function difference(one: Ending, other: Ending): string | null {
-  // Where a limit strikes is fixed for fuel; the other limits are looked at when there is occasion.
+  // Fuel runs out at a fixed point; the other limits are checked only from time to time.
   if (one.how === 'endless' || other.how === 'endless') return null
   if (one.how !== other.how || one.detail !== other.detail) {
     return `ended with ${one.how} ${one.detail.slice(0, 200)}, then with ${other.how} ${other.detail.slice(0, 200)}`

@@ -1,4 +1,4 @@
-// A seeded handful of what `npm run test:full` does at length: the same inputs every time, so that a failure here is a change of ours.
+// A seeded sample of what `npm run test:full` does at length: the same inputs every time, so that a failure here is caused by a change of ours.
 
 import { expect, test } from 'vitest'
 import { runCampaign } from './campaign.js'
@@ -9,7 +9,7 @@ import { TARGETS, targetNamed } from './targets.js'
 
 const SEED = 2026
 
-/** Inputs by target; together some seconds. */
+/** Inputs by target; some seconds in total. */
 const INPUTS: Readonly<Record<string, number>> = {
   parser: 1500,
   grammar: 500,
@@ -30,7 +30,7 @@ test.each(TARGETS.filter((target) => target.share > 0).map((target) => [target.n
   },
 )
 
-test('a planted bug is found and cut down to what matters', () => {
+test('a planted bug is found and minimised', () => {
   const findings = runCampaign({ target: targetNamed('planted')!, seed: SEED, from: 0, inputs: 500 })
   expect(findings.map(({ message, input }) => [message, input])).toEqual([['planted: two brackets', '[[']])
 })

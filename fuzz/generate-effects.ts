@@ -1,5 +1,5 @@
-// Random programs that hand functions about: through parameters, dicts, lists, results, pipes, methods, nested functions and
-// tasks, to end in builtins that ask the world for something. What such a program asks for must be in its manifest.
+// Random programs that pass functions through parameters, dicts, lists, results, pipes, methods, nested functions and
+// tasks to builtins with effects. Every effect of such a program must be in its manifest.
 
 import type { Random } from './random.js'
 
@@ -126,7 +126,7 @@ class EffectsGenerator {
   }
 }
 
-/** One level deeper, so that calls in a circle come to an end. */
+/** One level deeper, so that recursive calls end. */
 function deeper(seen: readonly string[]): string {
   return seen.includes('a') ? 'a + 1' : '1'
 }

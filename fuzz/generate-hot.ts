@@ -1,7 +1,7 @@
-// Random programs for comparing tiers: small functions full of loops over values whose types only the run knows. Parameters carry
-// no annotation, so the checker lets everything through and operators meet what they can take and what they cannot: ints at the
-// 64-bit edges, floats, NaN, texts, containers that one variable owns or several share. Faults go through frames, loops are left
-// in every way, calls nest until the stack overflows, runs stop inside of all of it.
+// Random programs for comparing tiers: small functions full of loops over values whose types are only known at run time. Parameters have
+// no annotation, so the checker accepts everything and operators meet valid and invalid operands: ints at the
+// 64-bit edges, floats, NaN, strings, containers that one variable owns or several share. Faults cross frames, loops are left
+// in every way, calls nest until the stack overflows, runs suspend inside all of these.
 
 import type { Random } from './random.js'
 
@@ -136,7 +136,7 @@ class HotGenerator {
     this.variables = []
     this.block(`fn ${head}`, () => {
       for (const param of params) if (param !== 'self') this.declare(param)
-      // Recursion that ends most of the time.
+      // Recursion that usually ends.
       if (!this.generating && this.random.oneIn(2)) this.write(`if ${this.variables[0]!} == 0 { return ${this.literal()} }`)
       for (let left = this.random.between(2, 6); left > 0; left--) this.statement(3)
       if (!this.generating) this.write(`return ${this.expression(2)}`)
@@ -145,7 +145,7 @@ class HotGenerator {
     this.variables = variables
   }
 
-  /** A function that compiled code may take in whole: short, without loops and calls, and it goes wrong in more than one way. */
+  /** A function that compiled code may inline: short, without loops and calls, with several ways to fail. */
   private small(): void {
     const { random } = this
     const name = `s${this.names++}`
@@ -255,7 +255,7 @@ class HotGenerator {
     this.write(`println("\${${name}}")`)
   }
 
-  /** Lists of floats in a loop: read, written, grown, shared, looked at in between, and now and then given something else. */
+  /** Lists of floats in a loop: read, written, grown, shared, inspected in between, and occasionally given another value. */
   private numbers(): void {
     const { random } = this
     const name = `v${this.names++}`

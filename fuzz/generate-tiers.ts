@@ -1,7 +1,7 @@
-// Random programs for comparing tiers: a few functions, called in loops with arguments of several kinds, so that code is compiled,
-// guessed about, proved wrong and made anew. Each program draws some families of statements and leaves the others out ("swarm
-// testing": what is rare next to everything else is common in some programs), and stays short, because what a long program finds
-// a short one finds sooner.
+// Random programs for comparing tiers: a few functions, called in loops with arguments of several kinds, so that code is compiled
+// with guesses, deoptimised and compiled again. Each program draws some families of statements and leaves the others out ("swarm
+// testing": what is rare next to everything else is common in some programs), and stays short, because a short program finds the same
+// bugs sooner.
 
 import { KINDS, Scribe } from './tiers-values.js'
 import { FAMILIES } from './tiers-statements.js'
@@ -17,7 +17,7 @@ class TiersGenerator {
   private readonly random: Random
   private readonly g: Scribe
   private readonly families: readonly Family[]
-  /** Statements that may still be written. */
+  /** Remaining statements. */
   private budget: number
 
   constructor(random: Random) {
@@ -88,7 +88,7 @@ class TiersGenerator {
     for (const { name } of g.variables.slice(-4)) g.write(`println("\${${name}}")`)
   }
 
-  /** Calls a function again and again, each time with something else for its first argument. */
+  /** Calls a function repeatedly, each time with another first argument. */
   private drive(callable: Callable): void {
     const { random, g } = this
     const [first] = callable.params

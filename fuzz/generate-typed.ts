@@ -1,12 +1,12 @@
-// Random programs of the fragment that the checker vouches for, with mistakes: every parameter is annotated, every `return` is
-// built from parameters and literals, every operand has a known plain type. What the checker lets pass there must not end in a
-// type error. Left out is what the language leaves unchecked on purpose: fields that may be missing, elements that may not be
-// there, locals in `return`s, results of closures, variables that are assigned again.
+// Random programs of the fragment for which the checker guarantees types, with mistakes: every parameter is annotated, every `return` is
+// built from parameters and literals, every operand has a known plain type. What the checker accepts there must not end in a
+// type error. Excluded is what the language deliberately does not check: optional fields, missing
+// elements, locals in `return`s, results of closures, variables that are assigned again.
 
 import type { Random } from './random.js'
 
 type Plain = 'int' | 'float' | 'string' | 'bool'
-/** Types of parameters: what narrowing leaves of them is a plain type. */
+/** Types of parameters: narrowing leaves a plain type of them. */
 const PARAMS = [
   'int',
   'float',
@@ -69,9 +69,9 @@ class TypedGenerator {
   ]
   private readonly functions: Callable[] = []
   private names = 0
-  /** What the function that is being written gives. */
+  /** The result type of the function being generated. */
   private result: Plain = 'int'
-  /** No mistakes for now. */
+  /** No mistakes at present. */
   private careful = false
 
   constructor(random: Random) {
@@ -113,7 +113,7 @@ class TypedGenerator {
     this.lines.push(`${'  '.repeat(depth)}${line}`)
   }
 
-  /** A `return`, alone or behind tests that narrow a parameter. */
+  /** A `return`, alone or after tests that narrow a parameter. */
   private returning(params: readonly Variable[], result: Plain, depth: number): void {
     const subject = this.random.oneIn(2) ? this.random.pick(params) : null
     if (subject !== null) {
@@ -124,7 +124,7 @@ class TypedGenerator {
     this.write(depth, `return ${this.expr(result, params, 2)}`)
   }
 
-  /** Conditions with what they make of a variable. */
+  /** Conditions with the narrowed type of a variable. */
   private tests({ name, type }: Variable): readonly (readonly [condition: string, type: string])[] {
     const members = type.split(' | ')
     if (type === 'Event')
@@ -147,7 +147,7 @@ class TypedGenerator {
     return tests
   }
 
-  /** What the statement teaches about names is added to `seen`: the last record of a name holds. */
+  /** What the statement proves about names is appended to `seen`: the last record of a name holds. */
   private statement(seen: Variable[], depth: number): void {
     const { random } = this
     switch (random.below(depth > 2 ? 3 : 9)) {
@@ -223,14 +223,14 @@ class TypedGenerator {
     }
   }
 
-  /** An expression of a type, or now and then of another one. */
+  /** An expression of a type, or occasionally of another one. */
   private expr(wanted: Plain, scope: readonly Variable[], depth: number): string {
     const { random } = this
     const type = !this.careful && random.oneIn(30) ? random.pick(PLAIN) : wanted
     const sources = this.sources(type, scope)
     if (depth === 0 || random.oneIn(3)) {
       if (sources.length > 0 && !random.oneIn(4)) return random.pick(sources)
-      // An int passes for a float, but a branch of one and a branch of the other make a union.
+      // An int passes for a float, but branches with one of each form a union.
       const constants = ARGUMENTS[type]
       return random.pick(this.careful && type === 'float' ? constants.filter((each) => each.includes('.')) : constants)
     }
@@ -238,7 +238,7 @@ class TypedGenerator {
     if (random.oneIn(8)) return `same(${writeOther(type)})`
     if (random.oneIn(12)) return `pick(${writeOther(type)}, ${writeOther(type)})`
     if (random.oneIn(8)) {
-      // Branches of two types make a union, and operators do not look at unions.
+      // Branches of two types form a union, and operators do not check unions.
       const condition = writeOther('bool')
       const before = this.careful
       this.careful = true
@@ -278,7 +278,7 @@ class TypedGenerator {
     return seen.findLast((each) => each.name === name)!
   }
 
-  /** Variables of a type, and fields of shapes; the last record of a name is what is known at the place. */
+  /** Variables of a type, and fields of shapes; the last record of a name is valid at this position. */
   private sources(type: Plain, scope: readonly Variable[]): readonly string[] {
     const found: string[] = []
     for (const [name, known] of new Map(scope.map((each) => [each.name, each.type]))) {
@@ -286,7 +286,7 @@ class TypedGenerator {
       for (const [, field, of] of known.matchAll(/(\w+): (\w+)/g)) {
         if (known.startsWith('{') && of === type) found.push(`${name}.${field}`)
       }
-      // A name of another type than wanted: the checker has to see it.
+      // A name of a wrong type: the checker must report it.
       if (!this.careful && (known === 'unknown' || PLAIN.some((plain) => plain === known)) && this.random.oneIn(40))
         found.push(name)
     }

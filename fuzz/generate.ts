@@ -1,5 +1,5 @@
-// Random valid programs: every name is declared, every type fits, every loop ends. Generated text reaches combinations that no
-// one writes a script for (a yield inside a try inside a loop that a spawned task runs), where scripts reach single features.
+// Random valid programs: every name is declared, every type fits, every loop ends. Generated programs reach combinations for which no
+// one writes a script (a yield inside a try inside a loop that a spawned task runs), while scripts test single features.
 // That a generated program compiles is itself a property: the checker must not refuse what the language allows.
 
 import type { Random } from './random.js'
@@ -36,7 +36,7 @@ class Generator {
   private functions: Callable[] = []
   private inLoop = false
   private inFunction: Type | null = null
-  /** Statements that may still be written: bounds the size of the program. */
+  /** Remaining statements: bounds the size of the program. */
   private budget: number
 
   constructor(random: Random) {
@@ -61,7 +61,7 @@ class Generator {
     this.lines.push('  '.repeat(this.indent) + line)
   }
 
-  /** `head { body }`; names of the body are gone after it. `tail` follows the closing brace. */
+  /** `head { body }`; names of the body go out of scope after it. `tail` follows the closing brace. */
   private block(head: string, body: () => void, tail = ''): void {
     const { variables, functions } = this
     this.variables = [...variables]
@@ -244,7 +244,7 @@ class Generator {
         )
         break
       case 2:
-        // The checker knows the items of some lists as `any`, with which it refuses arithmetic.
+        // The checker types the items of some lists as `any`, for which it refuses arithmetic.
         this.block(`for each${item} in ${this.expr('list', 2)}`, () => {
           this.write(`let ${item} = to_int(each${item})`)
           enter('int')
@@ -468,7 +468,7 @@ class Generator {
     this.write(`println(${name})`)
   }
 
-  /** `… { x -> {` was written by `block`; the brace before the name is the only one there is. */
+  /** `… { x -> {` was written by `block`; the brace before the name is the only one. */
   private reopen(opening: string): void {
     const at = this.lines.findLastIndex((line) => line.endsWith(`${opening} {`))
     this.lines[at] = this.lines[at]!.slice(0, -2)
@@ -522,7 +522,7 @@ class Generator {
       this.write(`return ${this.expr(result, 2)}`)
     })
     const callable = { name, params, result }
-    // A function of a block is not known to the checker in closures further in, so only the block itself calls it.
+    // The checker does not know a function of a block in nested closures, so only the block itself calls it.
     if (this.indent === 0) this.functions.push(callable)
     else this.write(`println(${this.writeCall(callable)})`)
   }
@@ -581,7 +581,7 @@ class Generator {
     const own = (of: Type): string => this.expr(of, depth - 1)
     const callee = this.functions.filter((each) => each.result === type)
     if (callee.length > 0 && random.oneIn(3)) return this.writeCall(random.pick(callee))
-    // Parentheses: a branch that begins with a bracket would be read as an index.
+    // Parentheses: a branch that begins with a bracket would be parsed as an index.
     if (random.oneIn(10)) return `(${own('bool')} ? (${own(type)}) : (${own(type)}))`
     if (random.oneIn(14)) return `(if ${own('bool')} { ${own(type)} } else { ${own(type)} })`
     switch (type) {

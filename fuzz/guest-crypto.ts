@@ -1,4 +1,4 @@
-// Stands for node:crypto inside the other engine, as far as engine.ts uses it.
+// Replaces node:crypto inside the other engine, as far as engine.ts uses it.
 
 import { encodeHex } from '../packages/vm/src/builtins/codecs-alphabets.js'
 import { sha256 } from '../packages/stdlib-tools/src/library/crypto/hashes.js'

@@ -1,4 +1,4 @@
-// What every engine that embeds Bridle has to give it beyond the language itself: UTF-8 texts.
+// What an engine that embeds Bridle must provide beyond the language itself: UTF-8 conversion.
 
 class Encoder {
   encode(text: string): Uint8Array {
@@ -15,7 +15,7 @@ class Encoder {
   }
 }
 
-/** Well-formed UTF-8 only, which is all that snapshots hold. */
+/** Well-formed UTF-8 only, since snapshots contain nothing else. */
 class Decoder {
   decode(bytes: Uint8Array): string {
     let text = ''

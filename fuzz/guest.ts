@@ -1,5 +1,5 @@
-// What runs inside the other engine (another-engine.ts): all of Bridle that needs no host, bundled into one text. `goOn` compiles a
-// script, restores a snapshot of a run of it that was begun elsewhere, and takes it to its end.
+// The part that runs inside the other engine (another-engine.ts): the host-independent part of Bridle, bundled into one script. `goOn` compiles a
+// script, restores a snapshot of a run of it that was started elsewhere, and runs it to its end.
 
 import './guest-globals.js'
 import { compile, link, Runner, runToEnd } from './engine.js'

@@ -1,9 +1,9 @@
-// Changes to texts and to JSON-like data. A mutation keeps most of what it changes, because what is wholly random is refused at
-// the first character and tests nothing behind it.
+// Mutations of texts and of JSON-like data. A mutation keeps most of its input, because a random one is refused at
+// the first character and tests nothing else.
 
 import type { Random } from './random.js'
 
-/** Texts that sit at edges of the lexer, the number ranges and the nesting bounds. */
+/** Strings at edge cases of the lexer, the number ranges and the nesting limits. */
 const FRAGMENTS = [
   '9223372036854775807',
   '9223372036854775808',
@@ -72,7 +72,7 @@ const FRAGMENTS = [
   '{}',
 ]
 
-/** Pieces of a script that stand for tokens: enough to cut and paste, without the language's own lexer. */
+/** Pieces of a script that approximate tokens: enough to cut and paste, without the language's own lexer. */
 function pieces(text: string): string[] {
   return text.match(/\w+|\s+|"[^"\n]*"|[^\w\s]/gu) ?? []
 }
@@ -121,7 +121,7 @@ export function mutateSource(random: Random, text: string, donor: string): strin
   return mutated
 }
 
-/** Much of the same, opened and perhaps not closed. */
+/** Repeats a piece, opened and perhaps not closed. */
 function nest(random: Random): string {
   const times = random.oneIn(6) ? random.between(150, 3000) : random.between(2, 30)
   const [open, close] = random.pick([
@@ -152,7 +152,7 @@ export function mutateBytes(random: Random, text: string): string {
   return mutated
 }
 
-/** What may stand anywhere in data: edges, and values of another type than what was there. */
+/** Values that may be anywhere in data: edge cases, and values of another type than before. */
 const EDGES: readonly unknown[] = [
   null,
   true,
@@ -178,7 +178,7 @@ const EDGES: readonly unknown[] = [
   [0],
 ]
 
-/** Changes some places of JSON-like data in place; `data` itself stays what it is. */
+/** Changes some positions within JSON-like data, in place. `data` itself is never replaced. */
 export function mutateData(random: Random, data: object): void {
   const places = collectPlaces(data)
   for (let changes = random.between(1, 3); changes > 0; changes--) {
@@ -196,7 +196,7 @@ interface Place {
   readonly key: string | number
 }
 
-/** Every place of the data that something can be put into; shared objects once. */
+/** Every position of the data that can be replaced; shared objects once. */
 function collectPlaces(root: object): Place[] {
   const places: Place[] = []
   const seen = new Set<object>([root])
@@ -226,7 +226,7 @@ function replacement(random: Random, old: unknown, places: readonly Place[]): un
   return typeof value === 'object' && value !== null ? structuredClone(value) : value
 }
 
-/** Bytes with a few of them flipped, replaced, left out, doubled, cut off, or taken from `donor`. */
+/** Bytes with a few of them flipped, replaced, removed, duplicated, cut off, or taken from `donor`. */
 export function mutateRaw(random: Random, bytes: Uint8Array, donor: Uint8Array): Uint8Array {
   let own = [...bytes]
   for (let changes = random.between(1, 3); changes > 0; changes--) {

@@ -1,6 +1,6 @@
-// What must hold for every script there is, checked over the whole conformance suite: its text survives printing, its code verifies,
-// and its run depends on nothing but the program: not on slices, not on snapshots, not on having run before. What the scripts are
-// meant to print is the business of `bridle conformance`; here runs are compared with each other, in a world that answers by number.
+// Properties of every script, checked over the whole conformance suite: its source survives printing, its code verifies,
+// and its run depends only on the program: not on slices, not on snapshots, not on earlier runs. `bridle conformance` checks
+// the output; here runs are compared with each other, with outcomes that depend only on the effect's number.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,7 +29,7 @@ for (const { name, text } of allScripts()) {
   if (program !== null) programs.push({ name, program })
 }
 
-/** What is wrong, by script; a check answers null when all is well. */
+/** Problems by script; a check returns null if there is none. */
 function complaints<T extends { readonly name: string }>(scripts: readonly T[], check: (script: T) => string | null): string[] {
   return scripts.flatMap((script) => {
     const complaint = check(script)
@@ -37,11 +37,11 @@ function complaints<T extends { readonly name: string }>(scripts: readonly T[], 
   })
 }
 
-test('the suite is there', () => {
+test('the suite exists', () => {
   expect(programs.length).toBeGreaterThan(600)
 })
 
-test('parse ∘ print is the identity on trees, up to the order of imports and what quotes a text has', () => {
+test('parse ∘ print is the identity on trees, up to the order of imports and quotes of strings', () => {
   const found = complaints(allScripts(), ({ text }) => {
     const { program } = parse(new SourceFile('script.harn', text))
     if (program === null) return null
@@ -67,7 +67,7 @@ test('a run ends the same way twice', WHOLE_SUITE, () => {
   ).toEqual([])
 })
 
-test('a run ends the same way with one unit of fuel a slice', WHOLE_SUITE, () => {
+test('a run ends the same way with one unit of fuel per slice', WHOLE_SUITE, () => {
   const found = complaints(programs, ({ program }) => {
     const linked = link(program)
     return difference(runToEnd(new Runner(linked)), runToEnd(new Runner(linked, { sliceFuel: 1, mostExits: Infinity })))
@@ -79,7 +79,7 @@ test('a run ends the same way through a snapshot at every exit', WHOLE_SUITE, ()
   const found = complaints(programs, ({ program }) => {
     const linked = link(program)
     const whole = runToEnd(new Runner(linked))
-    // Some thirty exits a script: at every unit of the short ones.
+    // About thirty exits per script: at every unit for the short ones.
     const runner = new Runner(linked, { sliceFuel: Math.max(1, Math.floor(whole.fuel / 30)) })
     do {
       if (runner.stopped) runner.throughSnapshot()

@@ -1,5 +1,5 @@
-// The only source of chance in fuzzing: a small generator that gives the same numbers for the same seed on every machine.
-// Each input has a generator of its own, made from (seed, target, index), so that one input can be made again alone.
+// The only source of randomness in fuzzing: a small generator that gives the same numbers for the same seed on every machine.
+// Each input has its own generator, seeded with (seed, target, index), so that one input can be reproduced alone.
 
 export class Random {
   private a: number
@@ -12,7 +12,7 @@ export class Random {
     this.b = index | 0
     this.c = 0x9e3779b9 | 0
     for (const letter of stream) this.c = (Math.imul(this.c, 31) + letter.charCodeAt(0)) | 0
-    // The first numbers still show the seed's pattern.
+    // Discard the first numbers, which still show the seed's pattern.
     for (let round = 0; round < 12; round++) this.next()
   }
 

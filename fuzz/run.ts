@@ -1,7 +1,7 @@
 // `npm run test:full`: many inputs through the fuzz targets, in child processes. Without arguments 400,000 inputs of a fresh seed,
-// shared out as fuzz/targets.ts says, and after them fuzz/elsewhere.ts.
+// distributed as fuzz/targets.ts says, and after them fuzz/elsewhere.ts.
 //
-// The planted target runs first and must be found; a campaign that cannot find that finds nothing.
+// The planted target runs first and must be found; otherwise the campaign itself is broken.
 
 import { fork, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -18,19 +18,19 @@ import type { Finding } from './campaign.js'
 import type { Job } from './child.js'
 import type { Target } from './targets.js'
 
-/** An input that takes longer is a finding. */
+/** A slower input is a finding. */
 const HANG_MS = 2000
 
-/** A child that has not gone on to another input for this long is ended: its input never ends. */
+/** A child that has been at the same input for this long is killed: the input never ends. */
 const STUCK_MS = 60_000
 
 /**
- * V8 would optimise the interpreter's loop anew for every few programs, which takes longer than they run; and its helper threads
+ * V8 would optimise the interpreter's loop again for every few programs, which takes longer than they run; and its helper threads
  * take from other jobs what they save one.
  */
 const NODE_FLAGS = ['--max-optimized-bytecode-size=6000', '--single-threaded', '--enable-source-maps']
 
-/** Inputs that a child gets at a time: few enough that the children end together. */
+/** Inputs per batch: few enough that the children end together. */
 const BATCH = 500
 
 const USAGE = `usage: npm run test:full -- [--target NAME] [--inputs N] [--seed S] [--jobs J]
@@ -119,7 +119,7 @@ async function runAll(): Promise<number> {
   return findings.length === 0 ? 0 : 1
 }
 
-/** Hands batches to children until all are done. */
+/** Distributes batches to children until all are done. */
 async function share(target: Target, part: number, folder: string): Promise<Finding[]> {
   const jobs: Job[] = []
   for (let from = 0; from < part; from += BATCH)
@@ -130,7 +130,7 @@ async function share(target: Target, part: number, folder: string): Promise<Find
   return findings
 }
 
-/** One child after the other: one that is lost is replaced, and the next batch goes on. */
+/** One child after the other: a lost one is replaced, and the next batch continues. */
 async function work(jobs: Job[], findings: Finding[], folder: string, note: string): Promise<void> {
   let child: ChildProcess | null = null
   for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
@@ -178,7 +178,7 @@ function runJob(child: ChildProcess, job: Job, note: string): Promise<{ findings
   })
 }
 
-/** Batches find the same things; one of each kind is shown. */
+/** Batches find the same bugs; one of each kind is shown. */
 function distinct(findings: readonly Finding[]): Finding[] {
   const kinds = new Map<string, Finding>()
   for (const finding of findings) {

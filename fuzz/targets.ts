@@ -1,17 +1,17 @@
-// THE list of fuzz targets. A target makes an input from chance and checks what the engine does with it; it raises an Error when
-// the engine breaks its word. An input is a text, so that a finding can be kept, cut down and run again.
+// THE list of fuzz targets. A target makes an input from random numbers and checks what the engine does with it; it throws an Error when
+// the engine violates a property. An input is a string, so that a finding can be stored, minimised and run again.
 //
-//   parser    a changed script is parsed or refused with a diagnostic inside the text; what parses is printed and parsed again
-//   layout    a changed script that parses is formatted to the same program, for good; repairs of lint leave it a program
+//   parser    a mutated script is parsed or refused with a diagnostic inside the source; what parses is printed and parsed again
+//   layout    a mutated script that parses is formatted to the same program, idempotently; repairs of lint keep it a program
 //   grammar   the generated parser and Ohm accept and refuse the same, with the same tree and the same reasons
-//   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
-//   tiers     a program, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
-//   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
-//   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
-//   checker   a changed script is checked to the end, in strict mode too, with findings inside the text; so is its manifest
-//   types     what the checker finds nothing wrong with, in the fragment that it vouches for, ends in no type error
-//   effects   a script, made to hand functions about, or changed, asks the world for nothing that is not in its manifest
-//   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
+//   program   a script, generated or mutated, ends the same way in one piece, in slices, and through snapshots
+//   tiers     a program, generated or mutated, behaves the same compiled as in the base tier: exits, output, fuel, heap units, faults
+//   chunk     mutated bytecode is refused by the verifier, or runs without an internal error
+//   snapshot  a mutated snapshot is refused, or loads and the run ends as if nothing had been changed
+//   checker   a mutated script is checked to the end, in strict mode too, with findings inside the source; so is its manifest
+//   types     a script of the typed fragment without findings ends in no type error
+//   effects   a script, generated to pass functions around, or mutated, has no effect that is not in its manifest
+//   planted   contains a bug on purpose and must fail: it shows that the machinery finds bugs
 
 import { applyFixes, format, isSameProgram, lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
 import { checkProgram as checkTypesOf, lintProgram } from '@bridle/compiler'
@@ -32,10 +32,10 @@ import type { Random } from './random.js'
 
 export interface Target {
   readonly name: string
-  /** Parts of all inputs that this target gets; 0 for one that is run by name only. */
+  /** This target's share of all inputs; 0 for one that is only run by name. */
   readonly share: number
   readonly make: (random: Random) => string
-  /** Raises an Error for a finding. `random` decides how the input is run, the same for the same input. */
+  /** Throws an Error for a finding. `random` decides how the input is run, the same way for the same input. */
   readonly check: (input: string, random: Random) => void
 }
 
@@ -112,7 +112,7 @@ function checkParser(text: string): void {
     return
   }
   const printed = print(program)
-  // What asked for the extension was a comment, which a tree does not have.
+  // A comment enabled the extension, and the tree does not contain comments.
   const again = parse(new SourceFile('printed.harn', printed), { extensions: ['grants'] })
   if (again.program === null) throw new Error(`the printed form is refused: ${again.diagnostics[0]?.message}`)
   const reprinted = print(again.program)
@@ -121,7 +121,7 @@ function checkParser(text: string): void {
 
 // ---- grammar
 
-/** A script with single tokens taken out, doubled or exchanged: most stay within a rule or two of being right. */
+/** A script with single tokens removed, duplicated or exchanged: most are only a rule or two away from correct. */
 function changeTokens(random: Random): string {
   if (random.oneIn(3)) return changeScript(random)
   const text = anyScript(random)
@@ -131,7 +131,7 @@ function changeTokens(random: Random): string {
   let result = text
   for (let changes = random.between(1, 3); changes > 0; changes -= 1) {
     const token = random.between(0, starts.length - 1)
-    // Offsets shift with each change; a place that no longer fits only makes the change a wilder one.
+    // Offsets shift with each change; a position that no longer fits only makes a larger mutation.
     const [start, end] = [starts[token]!, ends[token]!]
     const other = cutPiece(random.between(0, starts.length - 1))
     const put = random.pick([
@@ -166,7 +166,7 @@ function checkChecker(text: string): void {
 
 // ---- types
 
-/** What the operators, parameters and conversions of the machine say about a value of the wrong type. */
+/** Messages of operators, parameters and conversions about a value of the wrong type. */
 const TYPE_ERROR = /Type error|TypeError|Cannot (add|subtract|multiply|divide|modulo|exponentiate|negate)/
 
 function checkTypes(text: string): void {
@@ -188,7 +188,7 @@ function checkManifest(text: string): void {
   const asked = new Set<string>()
   runToEnd(new Runner(link(program), { mostExits: 200, onEffect: ({ kind }) => asked.add(kind) }))
   const { kinds } = effects.manifest.script
-  // Dispatch looks at the clock and asks a person on its own account.
+  // Dispatch reads the clock and asks a person by itself.
   const missing = [...asked].filter((kind) => !kinds.includes(kind) && !/^(clock|approval|trace)\./.test(kind))
   if (missing.length > 0) throw new Error(`asked for ${missing.join(', ')}, which is not in the manifest: ${kinds.join(', ')}`)
 }
@@ -203,7 +203,7 @@ function checkProgram(text: string, random: Random): void {
 /** A program in one piece, then in slices and through snapshots. */
 function checkRuns(program: LinkedProgram, random: Random): void {
   const whole = runToEnd(new Runner(program))
-  // At most some hundred slices: a snapshot costs more than a slice.
+  // At most about a hundred slices: a snapshot costs more than a slice.
   const runner = new Runner(program, { sliceFuel: Math.max(1, Math.floor(whole.fuel / random.between(2, 40))) })
   const every = random.between(1, 6)
   do {
@@ -215,7 +215,7 @@ function checkRuns(program: LinkedProgram, random: Random): void {
 
 // ---- tiers
 
-/** A program that compiles: a text that does not teaches nothing about tiers. */
+/** A program that compiles: others test nothing about tiers. */
 function anyProgram(random: Random): string {
   for (;;) {
     const kind = random.below(16)
@@ -257,7 +257,7 @@ const CLASSES: readonly { readonly test: RegExp; readonly options: readonly stri
   { test: /^(<=?|>=?|==|!=)$/, options: ['<', '<=', '>', '>=', '==', '!='] },
 ]
 
-/** The base tier and the compiled one side by side, exit by exit. Sometimes memory is scarce, so that it is counted on the way. */
+/** The base tier and the compiled one side by side, exit by exit. Sometimes memory is scarce, so that it is measured during the run. */
 function checkTiers(text: string, random: Random): void {
   const { program } = compile(text)
   if (program === null) return
@@ -268,8 +268,8 @@ function checkTiers(text: string, random: Random): void {
   const tier = { calls: random.below(3), turns: random.below(4) }
   const compiled = new Runner(link(program), { sliceFuel, heap, mostExits, tier })
   const every = random.oneIn(2) ? 0 : random.between(1, 6)
-  // A list that was cut short holds what lies behind its end until it is copied, which a snapshot does: heap units agree where
-  // both runs are written down, or none is.
+  // A truncated list keeps elements past its end until it is copied, which a snapshot does: heap units agree only if
+  // snapshots of both runs are taken, or of none.
   const alike = every === 0 || random.oneIn(2)
   for (let exit = 0; ; exit++) {
     const found = difference(base.ending(), compiled.ending()) ?? (alike ? heapDifference(base, compiled) : null)
@@ -298,7 +298,7 @@ function changeChunk(random: Random): string {
     const { program } = compile(random.oneIn(6) ? generateProgram(random) : anyScript(random))
     if (program === null) continue
     const changed = structuredClone(program)
-    // Debug information and strings are most of the data, code is what matters.
+    // Debug information and strings are most of the data, but code matters most.
     const main = changed.modules[0]!
     const fn = random.pick(main.functions)
     mutateData(
@@ -346,7 +346,7 @@ interface SnapshotInput {
   readonly exits: number
   /** Hexadecimal. */
   readonly snapshot: string
-  /** Changed by someone who knows how to seal it again. */
+  /** Resealed after the mutation, as by an attacker. */
   readonly forged: boolean
 }
 
@@ -366,7 +366,7 @@ function changeSnapshot(random: Random): string {
     const snapshot = runner.machine.snapshot()
     const donor = random.oneIn(2) && runner.advance() && runner.stopped ? runner.machine.snapshot() : snapshot
     const changed = mutateRaw(random, snapshot, donor)
-    // By someone who knows how to seal a state of his own making.
+    // As by an attacker who can compute the seal.
     if (forged && changed.length > ENVELOPE_BYTES) seal(changed, 'machine', SNAPSHOT_VERSION)
     const input: SnapshotInput = { source, sliceFuel, exits, snapshot: Buffer.from(changed).toString('hex'), forged }
     return JSON.stringify(input)
@@ -387,7 +387,7 @@ function checkSnapshot(text: string): void {
     if (error instanceof SnapshotError) return
     throw error
   }
-  // A state that was made up may do anything when it goes on; reading it must not.
+  // A forged state may do anything when it runs; reading it must not.
   if (forged) return
   const found = difference(runToEnd(new Runner(linked, { sliceFuel })), runToEnd(changed))
   if (found !== null) throw new Error(`a changed snapshot was taken for a good one: ${found}`)
@@ -395,7 +395,7 @@ function checkSnapshot(text: string): void {
 
 // ---- planted
 
-/** A parser that cannot bear two opening brackets in a row. */
+/** A parser that fails on two opening brackets in a row. */
 function checkPlanted(text: string): void {
   if (text.includes('[[')) throw new Error('planted: two brackets')
 }

@@ -1,8 +1,8 @@
-// THE families of statements of generate-tiers.ts. A row writes one statement, or a few that belong together.
+// THE families of statements of generate-tiers.ts. A row writes one statement, or a few related ones.
 
 import type { Kind, Scribe } from './tiers-values.js'
 
-/** What a closure of one line does to its element. */
+/** Bodies of one-line closures over an element. */
 const SMALL = [
   '+ 1',
   '* 2',
@@ -48,11 +48,11 @@ function receiver(g: Scribe): string {
   return random.oneIn(3) ? random.pick(long) : random.oneIn(5) ? random.pick(mixed) : g.operand(random.pick(['list', 'reals']), 1)
 }
 
-/** Writes some statements one level deeper, at most so many. */
+/** Writes up to this many statements one level deeper. */
 export type Inner = (most?: number) => void
 
 interface Row {
-  /** Holds statements. */
+  /** Contains statements. */
   readonly deep?: boolean
   readonly write: (g: Scribe, inner: Inner) => void
 }
@@ -67,7 +67,7 @@ export interface Family {
 const row = (write: Row['write']): Row => ({ write })
 const deep = (write: Row['write']): Row => ({ write, deep: true })
 
-/** Turns of a loop: few inside of another one. */
+/** Iterations of a loop: few inside another one. */
 function turns(g: Scribe): string {
   return g.random.pick(g.counters.length > 0 ? ['2', '3', '4'] : ['3', '5', '8', '8', '12', '40'])
 }
@@ -185,7 +185,7 @@ export const FAMILIES: readonly Family[] = [
         )
       }),
       deep((g, inner) => {
-        // Floats that a loop carries along, in variables.
+        // Floats carried by a loop in variables.
         const [sum, name] = [g.declare('float', g.literal('float'), true), g.name()]
         loop(
           g,
@@ -327,7 +327,7 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
-    // Loops without a call, in which compiled code asks for nothing but fuel.
+    // Loops without a call, in which compiled code only checks fuel.
     name: 'quiet',
     rows: [
       deep((g) => {
@@ -362,7 +362,7 @@ export const FAMILIES: readonly Family[] = [
               loop(g, `for ${inner} in ${at} to ${random.pick(['3', '6', '20'])}`, () => g.write(step(inner)), null)
               g.write(step(at))
             }
-            // A turn without end is cut short by fuel; this one ends sooner.
+            // An endless loop is ended by fuel; this one ends sooner.
             g.write(`if ${at} > 80 { break }`)
           },
           at,
@@ -389,7 +389,7 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
-    // What few programs have.
+    // Rare constructs.
     name: 'rare',
     rows: [
       row((g) =>
@@ -421,7 +421,7 @@ export const FAMILIES: readonly Family[] = [
         )
       }),
       row((g) => {
-        // One place that reads by index from whatever comes.
+        // One instruction that reads by index from any value.
         const some = Array.from({ length: 5 }, () => g.expr(g.random.pick(['list', 'reals', 'dict', 'string']), 0))
         const keys = ['0', '1', '5', '-1', '"a"', '0.5'].filter(() => !g.random.oneIn(3))
         g.write(`for c in [${some.join(', ')}] { for k in [${keys.join(', ')}] { println(try { c[k] } catch (e) { e }) } }`)
@@ -497,7 +497,7 @@ export const FAMILIES: readonly Family[] = [
     name: 'records',
     rows: [
       row((g) => {
-        // Fields of dicts and structs with different shapes at one place.
+        // Fields of dicts and structs with different shapes at one instruction.
         const [name, sum] = [g.name(), g.declare('float', '0', true)]
         g.helper('P')
         g.helper('Q')
@@ -577,7 +577,7 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
-    // Chains of tests: the tier makes a switch of long ones, and asks but once for what it can remember.
+    // Chains of tests: the tier makes a switch of long ones, and omits repeated tests.
     name: 'chains',
     rows: [
       row((g) => {
@@ -622,7 +622,7 @@ export const FAMILIES: readonly Family[] = [
         })
         g.write(`println(${name})`)
       }),
-      // One match behind the other, with no other way between.
+      // One match after the other, with no other path between.
       row((g) => {
         const { random } = g
         g.helper('E')
@@ -754,7 +754,7 @@ export const FAMILIES: readonly Family[] = [
       }),
       row((g) => {
         const name = g.name()
-        // The checker knows a nested function by name in its own body only where it stands on the top level of another one.
+        // The checker knows a nested function by name in its own body only if it is at the top level of another one.
         if (g.indent !== 1) return g.write(`fn ${name}(n) { return n + ${g.expr('int', 1)} }`)
         g.write(
           `fn ${name}(n) { return n < 2 ? ${g.expr('int', 1)} : ${name}(n - 1) + ${name}(n - 2) ${g.random.pick(['', '+ 0.5', '* 2'])} }`,
@@ -762,7 +762,7 @@ export const FAMILIES: readonly Family[] = [
         g.write(`println(${name}(${g.random.pick(['2', '5', '7', '3.5'])}))`)
       }),
       row((g) => {
-        // One place that calls different functions.
+        // One call site with different callees.
         const some = Array.from({ length: g.random.between(2, 4) }, () => g.expr('fn', 1))
         g.write(
           `for h in [${some.join(', ')}] { println(${g.random.pick(['h(2)', `${g.helper('through')}(h)(0.5)`, `${g.helper('wrap')}(h)(3)`, '(4 |> h)', '[1, 2].map(h)'])}) }`,
@@ -811,7 +811,7 @@ export const FAMILIES: readonly Family[] = [
         )
         g.write(`println(${name})`)
       }),
-      // Closures without statements, which become part of a loop's text, and functions and frames of all kinds that call them.
+      // Closures without statements, which are inlined into a loop, and functions and frames of all kinds that call them.
       row((g) => {
         const { random } = g
         const name = g.name()

@@ -1,11 +1,11 @@
-// Random programs for comparing tiers, the lower half: lines, scopes, helpers that are declared when they are first used, and
-// expressions by kind. Most of what is written goes well, so that most of a program runs; how often an operand is of another kind
-// than its operator wants, at once or in a late turn of a loop, is drawn once a program. See generate-tiers.ts.
+// Random programs for comparing tiers, the lower half: lines, scopes, helpers that are declared on first use, and
+// expressions by kind. Most statements succeed, so that most of a program runs; the probability that an operand has another kind
+// than its operator expects, at once or in a late iteration of a loop, is drawn once per program. See generate-tiers.ts.
 
 import { MODULE } from './engine.js'
 import type { Random } from './random.js'
 
-/** `list` holds ints, `reals` floats, `dict` ints by `KEYS`; an `item` is a struct P or Q; a `fn` takes a number and gives one. */
+/** `list` holds ints, `reals` floats, `dict` ints by `KEYS`; an `item` is a struct P or Q; a `fn` maps a number to a number. */
 export const KINDS = ['int', 'float', 'string', 'bool', 'list', 'reals', 'dict', 'item', 'fn'] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -41,7 +41,7 @@ const FLOAT_EDGES = ['(-0.0)', '(0.0 / 0.0)', '123456789012345678901234567890.0'
 const WORDS = ['"a"', '"b"', '""', '"xyz"', '"10"', '"ü😀"']
 const OTHERS = ['nil', 'true', '"a"', '""', '[]', '[1, 2, 3]', '[1.5, 2.5]', '{a: 1}', '2.5', '3', 'E.A(4)', 'E.B']
 
-/** Declarations that programs share, by the name that they are used under; a declaration may use earlier ones. */
+/** Declarations that programs share, by name; a declaration may use earlier ones. */
 const HELPERS: Readonly<Record<string, string>> = {
   bump: `import { bump } from "${MODULE.path}"`,
   kept_by_module: `import { kept_by_module } from "${MODULE.path}"`,
@@ -91,14 +91,14 @@ export class Scribe {
   indent = 0
   variables: Variable[] = []
   callables: Callable[] = []
-  /** Variables that count the turns of the loops around, innermost last. */
+  /** Variables that count the iterations of the enclosing loops, innermost last. */
   counters: string[] = []
   inLoop = false
-  /** What the function that is being written gives; null outside of one and where it gives no value. */
+  /** The result kind of the function being generated; null outside functions and for functions without a value. */
   result: Kind | null = null
   yields = false
   private names = 0
-  /** One operand in so many is of another kind; Infinity in some programs. */
+  /** One operand in this many has another kind; Infinity in some programs. */
   private readonly wild: number
   private readonly edgy: number
 
@@ -114,7 +114,7 @@ export class Scribe {
     this.lines.push('  '.repeat(this.indent) + line)
   }
 
-  /** `head { body }tail`; what the body declares is gone after it. */
+  /** `head { body }tail`; declarations of the body go out of scope after it. */
   block(head: string, body: () => void, tail = ''): void {
     const { variables, callables, counters } = this
     this.variables = [...variables]
@@ -130,7 +130,7 @@ export class Scribe {
     this.counters = counters
   }
 
-  /** The block of a function, task or closure: what is around can be read, but no loop left from it. */
+  /** The block of a function, task or closure: enclosing variables can be read, but enclosing loops not be left. */
   body(head: string, result: Kind | null, body: () => void, tail = ''): void {
     const { inLoop, yields, result: outer } = this
     this.inLoop = this.yields = false
@@ -141,7 +141,7 @@ export class Scribe {
     this.result = outer
   }
 
-  /** As body, of a closure: it opens with its own brace. */
+  /** As body, for a closure: it opens with its own brace. */
   closure(head: string, result: Kind | null, body: () => void, tail = ''): void {
     const at = this.lines.length
     this.body(head, result, body, tail)
@@ -163,7 +163,7 @@ export class Scribe {
     this.variables.push({ name, kind, mutable: false })
   }
 
-  /** The text of a helper's name; its declaration goes in front of the program. */
+  /** The name of a helper; its declaration goes before the program. */
   helper(name: string): string {
     for (const each of NEEDS[name] ?? []) this.helpers.add(each)
     this.helpers.add(name)
@@ -188,7 +188,7 @@ export class Scribe {
     return found.length === 0 ? null : this.random.pick(found).name
   }
 
-  /** A variable that may be assigned, declared now when there is none. */
+  /** A variable that may be assigned, declared now if there is none. */
   target(kind: Kind): string {
     return this.variable(kind, true) ?? this.declare(kind, this.expr(kind, 1), true)
   }
@@ -203,7 +203,7 @@ export class Scribe {
 
   // ---- expressions
 
-  /** An operand that is of the kind wanted most of the time. */
+  /** An operand that usually has the expected kind. */
   operand(kind: Kind, depth: number): string {
     const { random } = this
     if (this.wild !== Infinity && random.oneIn(this.wild)) {
@@ -339,7 +339,7 @@ export class Scribe {
     const { random } = this
     switch (random.below(17)) {
       case 16:
-        // The sign of an int that is zero must not show.
+        // The sign of a zero int must not be observable.
         return `(0.5 * (${this.operand('int', depth)} % ${random.pick(['2', '3', '(-7)', this.operand('int', 0)])}))`
       case 0:
         return `sqrt(${this.number(depth)})`

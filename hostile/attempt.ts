@@ -1,4 +1,4 @@
-// For attacks in code: runs a script, tells how it ended as one text, and says what that should have been.
+// For attacks in code: runs a script, returns its outcome as one string, and compares it with the expected one.
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { Provider, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'

@@ -1,5 +1,5 @@
-// A child process of hostile/run.ts: judges inputs one after the other and tells each verdict at once, so that what ends the process
-// is the input behind the last one told.
+// A child process of hostile/run.ts: judges inputs one after the other and reports each verdict at once, so that the input
+// after the last report is the one that ended the process.
 
 import { Generator } from './generate.js'
 import { hostileRuntime, judge } from './judge.js'
@@ -17,7 +17,7 @@ export interface Report {
   readonly index: number
   readonly name: string
   readonly status: string
-  /** The longest hold of the run that had the shortest one: a busy machine holds threads, too, and other ones each time. */
+  /** The longest block of the thread, in the run where it was shortest: a busy machine blocks threads too, at different times. */
   readonly longestMs: number
   /** That of the first run. */
   readonly firstMs: number
@@ -25,11 +25,11 @@ export interface Report {
   readonly complaint: string | null
 }
 
-/** An input that holds the thread for longer is judged again, so many times. */
+/** An input that blocks the thread for longer is judged again, this many times. */
 const HELD_MS = 50
 const RETAKES = 4
 
-/** A thread that is held for so long is given up. */
+/** A thread that is blocked for this long is killed. */
 const HANG_MS = 20_000
 
 const { seed, from, to, filter } = JSON.parse(process.argv[2] ?? '{}') as Task

@@ -1,4 +1,4 @@
-// Cases through the command: all in this one process, whose folder, environment and streams are those of the world meanwhile.
+// Cases through the command, all in this process, whose folder, environment and streams are meanwhile those of the case's world.
 
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { runToCode } from '../packages/cli/src/begin.js'
@@ -63,7 +63,7 @@ describe('scripts', () => {
 const attacks = await codeCases('process')
 
 describe.skipIf(attacks.length === 0)('attacks in code', () => {
-  // Not test.each: it cuts titles off.
+  // Not test.each: it truncates titles.
   for (const { name, attack } of attacks) {
     test(name, async () => {
       const world = makeWorld()

@@ -1,4 +1,4 @@
-// Runs the script of a case, through `Runtime` or through the command, and says where it differs from what its header expects.
+// Runs the script of a case, through `Runtime` or through the command, and reports differences from its header.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,20 +8,20 @@ import { nodeProviders } from '@bridle/stdlib-tools/node'
 import type { RuntimeCase, ScriptCase, Verdict } from './format.js'
 import type { World } from './world.js'
 
-/** How a case ended, by whatever way it was run. */
+/** How a case ended, whichever way it was run. */
 export interface Ended {
   readonly verdict: Verdict
   readonly detail: string | null
-  /** What the script printed. */
+  /** Output of the script. */
   readonly output: string
-  /** What else was said: messages, values. */
+  /** Other output: messages, values. */
   readonly message: string
 }
 
 export async function runThroughRuntime(one: ScriptCase, settings: RuntimeCase, world: World): Promise<Ended> {
   const { start, world: kind, allowEffects, imports, strict, modules, ...options } = settings
   const runtime = createRuntime({
-    // What the checker finds ends no attack: hosts may turn it off.
+    // A finding of the checker does not count as a defence: hosts may turn the checker off.
     strictness: 'language',
     ...(options as RuntimeOptions),
     providers:
@@ -70,7 +70,7 @@ function plainly(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-/** Runs the words of a command line; what both streams were given comes back. */
+/** Runs the arguments of a command line; returns the output of both streams. */
 export type RunCommand = (words: readonly string[], world: World) => Promise<{ code: number; stdout: string; stderr: string }>
 
 export async function runThroughCommand(
@@ -94,7 +94,7 @@ function judgeExit(code: number, stderr: string): Verdict {
   return 'failed'
 }
 
-/** What the case says and the run did not do; nothing when the promise held. */
+/** Violated expectations; empty when the promise was kept. */
 export function differences(one: ScriptCase, ended: Ended, world: World): readonly string[] {
   const said = `${ended.output}\n${ended.message}`
   const performed = world.performed.toSorted().join(', ')
@@ -113,7 +113,7 @@ export function differences(one: ScriptCase, ended: Ended, world: World): readon
 
 function agrees(one: ScriptCase, ended: Ended): boolean {
   if (one.verdict === 'ended') return true
-  // The command says by its exit code alone that a script did not compile, failed or met a limit.
+  // The command reports only by its exit code that a script did not compile, failed or reached a limit.
   if (one.verdict === 'exit') return ended.detail === one.detail
   const isSame =
     one.verdict === ended.verdict || (one.verdict === 'refused' && ended.verdict === 'failed' && ended.detail !== null)

@@ -1,17 +1,17 @@
 // The header of a case: the comment lines `// key: value` at the top of the script. A line that begins with `//   ` (three blanks or
-// more) goes on with the value above it.
+// more) continues the value above it.
 //
 //   promise:   id of promises.ts; needed
-//   attack:    in words, where the script does not say it by itself
-//   runtime:   run through `Runtime` with these options, JSON: see RuntimeCase; given more than once, run with each
-//   command:   run through the command with these words; {file} is the script. Repeatable
-//   allowance: JSON, what the world holds beside the canaries: {"files": {"a/b": "text", "link": {"to": "../outside"}}, "env": {…}}
+//   attack:    description, if the script is not self-explanatory
+//   runtime:   run through `Runtime` with these options, JSON: see RuntimeCase; if given more than once, run with each
+//   command:   run through the command with these arguments; {file} is the script. Repeatable
+//   allowance: JSON, contents of the world beside the canaries: {"files": {"a/b": "text", "link": {"to": "../outside"}}, "env": {…}}
 //   expect:    done | failed | limit [NAME] | exit N | cancelled | refused (does not compile) | ended (anything of these); needed
-//   says:      text that the output or the message has. Repeatable
-//   lacks:     text that neither has. Repeatable
+//   says:      text that the output or the message contains. Repeatable
+//   lacks:     text that neither contains. Repeatable
 //   prints:    the whole output, as JSON text
-//   performs:  all effects and tools that were carried out, sorted, separated by commas; nothing when absent
-//   shows:     canaries: this run may read what lies outside (a run that is not confined)
+//   performs:  all executed effects and tools, sorted, separated by commas; nothing when absent
+//   shows:     canaries: this run may read files outside (an unconfined run)
 
 import { isPromise } from './promises.js'
 import type { PromiseId } from './promises.js'
@@ -28,11 +28,11 @@ export interface RuntimeCase {
   readonly allowEffects?: readonly string[]
   readonly imports?: unknown
   readonly strict?: boolean
-  /** As in StartOptions; `deadlineMs` is a signal that aborts then. */
+  /** As in StartOptions; `deadlineMs` is a signal that aborts after that time. */
   readonly start?: { readonly deadlineMs?: number } & Readonly<Record<string, unknown>>
-  /** `canary` (default): providers that only record; `node`: those of Node, confined to the root; `private`: no private address either. */
+  /** `canary` (default): providers that only record; `node`: those of Node, confined to the root; `private`: additionally without private addresses. */
   readonly world?: 'canary' | 'node' | 'private'
-  /** Modules by the path that imports say. */
+  /** Modules by import path. */
   readonly modules?: Readonly<Record<string, string>>
 }
 
@@ -46,7 +46,7 @@ export interface ScriptCase {
   readonly commands: readonly (readonly string[])[]
   readonly allowance: Allowance
   readonly verdict: Verdict
-  /** Name of the limit or exit code, where `expect:` says it. */
+  /** Name of the limit or exit code, if `expect:` has one. */
   readonly detail: string | null
   readonly says: readonly string[]
   readonly lacks: readonly string[]
@@ -75,7 +75,7 @@ const KEYS = new Set([
 ])
 const VERDICTS: ReadonlySet<string> = new Set(['done', 'failed', 'limit', 'exit', 'cancelled', 'refused', 'ended'])
 
-/** Throws an Error that names the case for a header that does not say what it must. */
+/** Throws an Error that names the case for an incomplete header. */
 export function parseCase(name: string, source: string): ScriptCase {
   const complain = (what: string): never => {
     throw new Error(`hostile case ${name}: ${what}`)

@@ -1,4 +1,4 @@
-// A seeded part of what `npm run test:hostile` generates. Gross bounds only: the machines of tests are busy.
+// A seeded part of what `npm run test:hostile` generates. Coarse bounds only: test machines are busy.
 
 import { expect, test } from 'vitest'
 import { Generator } from './generate.js'
@@ -7,7 +7,7 @@ import { Watchdog } from './watchdog.js'
 
 const SEED = 4711
 const INPUTS = 150
-/** Then the sample has been large enough for the machine that it runs on. */
+/** Time after which the sample is large enough for a slow machine. */
 const LONG_ENOUGH_MS = 20_000
 const GROSS_HOLD_MS = 10_000
 const GROSS_GROWTH = 1 << 30
@@ -34,7 +34,7 @@ test('generated inputs break nothing', { timeout: 120_000 }, async () => {
   expect(broken).toEqual([])
 })
 
-test('the watchdog sees a hold and what grows', async () => {
+test('the watchdog detects a blocked thread and growth', async () => {
   const watchdog = new Watchdog()
   try {
     const { longestMs, grownBytes } = await watchdog.watch('planted', async () => {
@@ -49,7 +49,7 @@ test('the watchdog sees a hold and what grows', async () => {
   }
 })
 
-test('the same seed makes the same input, another one another', () => {
+test('the same seed makes the same input, another seed another one', () => {
   const { registry } = hostileRuntime()
   const source = (seed: number): string => new Generator(seed, registry).input(5).source
   expect(source(1)).toBe(source(1))

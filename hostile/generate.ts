@@ -1,5 +1,5 @@
-// Makes hostile calls: each input is a short script that hands one builtin or method values of odd kinds, sizes, depths, sharing,
-// text and patterns. The same seed and number make the same script. `npm run test:hostile` runs thousands, a test some hundreds.
+// Generates hostile calls: each input is a short script that passes values of odd kinds, sizes, depths, sharing,
+// text and patterns to one builtin or method. The same seed and number give the same script. `npm run test:hostile` runs thousands, a test some hundreds.
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface Input {
   readonly source: string
 }
 
-/** What ends the process, or waits for what nobody sends. */
+/** Excluded, because they end the process, or wait for an event that never comes. */
 const LEFT_OUT = new Set(['exit', 'sleep', 'sleep_ms', 'mcp_serve'])
 
 const builtinSources = ['vm/src/builtins', 'stdlib-tools/src/library', 'stdlib-tools/src/tools', 'stdlib-tools/src/agents'].map(
@@ -42,7 +42,7 @@ export class Generator {
 
   input(index: number): Input {
     const chance = new Random(this.seed, 'hostile', index)
-    // One builtin after the other, so that all have their turn; the seed says where to begin.
+    // One builtin after the other, so that all get their turn; the seed chooses the first.
     const def = this.callables[(index + this.seed) % this.callables.length]!
     const maker = new Maker(chance, this.keysFor(def))
     const count = chance.oneIn(8) ? chance.below(5) : def.arity + (def.rest ? chance.below(3) : 0)
@@ -63,7 +63,7 @@ function readName({ receiver, name }: BuiltinDef): string {
   return receiver === null ? name : `${receiver}.${name}`
 }
 
-/** Every key that some builtin reads from a dict, as its source says it. */
+/** Every key that some builtin reads from a dict, found in its source. */
 function optionKeys(): readonly string[] {
   const keys = new Set<string>()
   const files = builtinSources.flatMap((folder) =>
@@ -78,7 +78,7 @@ function optionKeys(): readonly string[] {
   return [...keys].toSorted()
 }
 
-/** `string` of `f(text: string, …)`; empty where the signature says nothing. */
+/** `string` of `f(text: string, …)`; empty if the signature does not say. */
 function parameterType({ signature }: BuiltinDef, at: number): string {
   const inside = signature.slice(signature.indexOf('(') + 1)
   const parts = inside.split(/,\s*(?=\.{0,3}[a-z_]+\??:)/)
@@ -101,7 +101,7 @@ const SMALL = [
   '{ -> 1 }', '{ x -> x }', '{ x, y -> [x, y] }', '{ x -> throw x }', '(0 to 9000000000000000)', 'iter(1 to 9000000000)', 'set()', 'bytes_from_string("ab")', '5ms', 'len', 'Ok(1)', 'Err("x")', 'channel("c")',
 ] // prettier-ignore
 
-/** Expressions of hostile values. What several statements make stands in `prelude`. */
+/** Expressions of hostile values. Those that need several statements are in `prelude`. */
 class Maker {
   prelude = ''
   private count = 0
@@ -199,7 +199,7 @@ class Maker {
     return `{${[...keys].map((key) => `"${key}": ${this.value('', depth + 1)}`).join(', ')}}`
   }
 
-  /** Nested or shared: 2^40 values to whoever looks through them without care. */
+  /** Nested or shared: 2^40 values for a walk that ignores sharing. */
   private deep(): string {
     const { chance } = this
     const name = this.fresh()

@@ -1,4 +1,4 @@
-// Runs one input under the watchdog, through `Runtime` with every power over a world in memory, and says what it broke.
+// Runs one input under the watchdog, through `Runtime` with every power over a world in memory, and reports violations.
 
 import {
   MemoryFs,
@@ -20,17 +20,17 @@ export interface Verdict {
   readonly status: string
   readonly longestMs: number
   readonly grownBytes: number
-  /** What breaks a promise by itself; holds and growth are for the caller to weigh. */
+  /** Definite violations; the caller judges blocked threads and growth. */
   readonly complaint: string | null
 }
 
-/** The limits of the inputs: what they take beyond is to be stopped. */
+/** The limits of the inputs: whatever exceeds them must be stopped. */
 export const LIMITS = { fuel: 200_000_000, heap: 64 << 20 }
 
 /** An input that waits or works for longer is cancelled, which must work. */
 const LONG_ENOUGH_MS = 400
 
-/** Texts of JavaScript's own errors; a script that sees one met a place that nobody thought of. */
+/** Messages of JavaScript's own errors; a script that sees one reached unhandled code. */
 const OF_JAVASCRIPT =
   /\b(?:TypeError|RangeError|ReferenceError|SyntaxError)\b(?!:? (?:expected|unexpected))|is not a function|(?<!of type \w{1,20} )is not iterable|Cannot read propert|Maximum call stack|Invalid (?:string|array) length|Cannot mix BigInt|\[object Object\]|undefined is not/
 
@@ -38,7 +38,7 @@ export function hostileRuntime(): Runtime {
   return createRuntime({
     grants: ['*'],
     enforceManifest: false,
-    // What the checker finds ends no attack: hosts may turn it off.
+    // A finding of the checker does not count as a defence: hosts may turn the checker off.
     strictness: 'language',
     limits: LIMITS,
     clock: new VirtualClock(1_700_000_000_000),
@@ -77,7 +77,7 @@ export async function judge(input: Input, runtime: Runtime, watchdog: Watchdog):
   return { input, ...watched.value, longestMs: watched.longestMs, grownBytes: watched.grownBytes }
 }
 
-/** The text that a script would see of a caught error; results of other kinds are no messages. */
+/** The message of a caught error as a script would see it; other results are not messages. */
 function readText(value: unknown): string {
   return typeof value === 'string' && value.startsWith('caught ') ? value.slice(0, 4000) : ''
 }

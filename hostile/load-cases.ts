@@ -1,4 +1,4 @@
-// Finds the cases below `cases/`: scripts with their headers, and tables of attacks that need code.
+// Finds the cases below `cases/`: scripts with their headers, and tables of attacks in code.
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { ScriptCase } from './format.js'
 import type { PromiseId } from './promises.js'
 import type { World } from './world.js'
 
-/** An attack in code. It throws when the promise is broken; what the world has written down is looked at by the attack. */
+/** An attack in code. It throws when the promise is broken; the attack itself checks the records of the world. */
 export interface CodeCase {
   readonly name: string
   readonly promise: PromiseId
@@ -28,7 +28,7 @@ export function scriptCases(): readonly ScriptCase[] {
   return names('.harn').map((name) => parseCase(name.slice(0, -'.harn'.length), readFileSync(join(folder, name), 'utf8')))
 }
 
-/** `*.process.ts` are for a process of their own: they change its folder or environment, or start others. */
+/** `*.process.ts` need a separate process: they change its folder or environment, or start others. */
 export async function codeCases(kind: 'thread' | 'process'): Promise<readonly CodeCase[]> {
   const files = names('.ts').filter((name) => name.endsWith('.process.ts') === (kind === 'process'))
   const loaded = await Promise.all(

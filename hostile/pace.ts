@@ -1,6 +1,6 @@
-// `npm run test:pace`: calls every builtin and method with one large value in each place, and tells those that take much longer for a
-// unit of fuel than the others, or keep the thread for too long in one slice: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.sweep.test.ts of
-// stdlib-tools); this finds what grows too slowly, and is of use on a quiet machine alone.
+// `npm run test:pace`: calls every builtin and method with one large value in each argument, and reports those that take much longer per
+// unit of fuel than the others, or block the thread for too long in one slice: uncharged work. charges.sweep.test.ts of stdlib-tools tests in
+// CI that fuel grows with sizes at all; this finds what grows too slowly, and is only useful on a quiet machine.
 
 import { readFileSync } from 'node:fs'
 import { compileProgram } from '@bridle/compiler'
@@ -31,9 +31,9 @@ const characters = wholeNumber(USAGE, 'characters', options.characters, 4)
 const factor = wholeNumber(USAGE, 'factor', options.factor, 1)
 const mostHeldMs = wholeNumber(USAGE, 'held', options.held, 1)
 
-/** Shorter calls say more about the machine than about the call. */
+/** Shorter calls measure the machine rather than the call. */
 const LEAST_MS = 4
-/** A call is as quick as its quickest run. */
+/** The time of a call is that of its fastest run. */
 const RUNS = 3
 
 interface Pace {
@@ -46,7 +46,7 @@ interface Pace {
 }
 
 /**
- * Milliseconds for which this thread had a processor, where the system says it (Linux): others that work meanwhile count for nothing.
+ * Milliseconds for which this thread had a processor, if the system reports it (Linux): the work of others does not count.
  */
 function measureWork(): number {
   try {
@@ -84,7 +84,7 @@ function measurePace(name: string, call: string): Pace | null {
   let at = measureWork()
   let exit = running.start(null, 0)
   for (;;) {
-    // A slice in which the call begins counts from there.
+    // The slice in which the call begins counts from there.
     const now = measureWork()
     if (began.at < now) heldMs = Math.max(heldMs, now - Math.max(at, began.at))
     if (exit.kind !== 'yielded') return { name, call, ms: now - began.at, units: running.fuelUsed - began.units, heldMs }

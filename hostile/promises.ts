@@ -1,4 +1,4 @@
-// What Bridle promises to whoever runs code of strangers: id → sentence and part. SECURITY.md cites every id, each case of the suite
+// The promises of Bridle to hosts that run untrusted code: id → sentence and part. SECURITY.md cites every id, each case of the suite
 // attacks one, and a test compares the three.
 
 export type Part = 'authority' | 'limits' | 'silence' | 'machine'

@@ -1,4 +1,4 @@
-// Cases as rows of a table: a script with the options of `Runtime` and what it must and must not do, in one line of TypeScript.
+// Cases as rows of a table: a script with the options of `Runtime` and its expectations, in one line of TypeScript.
 
 import { differences, runThroughRuntime } from './drive.js'
 import type { Allowance, RuntimeCase, Verdict } from './format.js'
@@ -11,7 +11,7 @@ export interface Row {
   readonly source: string
   readonly runtime?: RuntimeCase
   readonly allowance?: Allowance
-  /** `ended` when absent: what counts is then only what the run reached and said. */
+  /** `ended` when absent: then only the effects and the output of the run count. */
   readonly verdict?: Verdict
   /** Name of the limit. */
   readonly detail?: string

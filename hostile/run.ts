@@ -1,5 +1,5 @@
-// `npm run test:hostile`: thousands of generated inputs in child processes, under the watchdog. Reports what broke, with what repeats
-// it, and the longest hold and largest growth that were seen.
+// `npm run test:hostile`: thousands of generated inputs in child processes, under the watchdog. Reports violations with the command that
+// reproduces them, the longest block of the thread and the largest growth.
 
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

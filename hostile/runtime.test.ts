@@ -5,7 +5,7 @@ import { differences, runThroughRuntime } from './drive.js'
 import { codeCases, scriptCases } from './load-cases.js'
 import { makeWorld } from './world.js'
 
-// What is thrown outside of a result is a broken promise of whatever ran then.
+// An error thrown outside a result is a broken promise of the case that ran then.
 const escaped: unknown[] = []
 const onEscaped = (cause: unknown): void => {
   escaped.push(cause)
@@ -37,7 +37,7 @@ describe('scripts', () => {
 const attacks = await codeCases('thread')
 
 describe.skipIf(attacks.length === 0)('attacks in code', () => {
-  // Not test.each: it cuts titles off.
+  // Not test.each: it truncates titles.
   for (const { name, attack } of attacks) {
     test(name, async () => {
       const world = makeWorld()

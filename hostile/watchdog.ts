@@ -1,28 +1,28 @@
-// Watches a thread from another one: how long it was held at a stretch, and how much the process grew. The watched thread beats every
-// millisecond that it is free; what lies between two beats is a hold. Time in which the system gave the processor to others is taken
-// off where the system says it (Linux). The other thread sees what the held one cannot report: that it is still held, and the memory
+// Watches a thread from another one: how long it was blocked without a break, and how much the process grew. The watched thread beats every
+// millisecond while it is free; the time between two beats is a block. Time in which the system gave the processor to others is
+// subtracted if the system reports it (Linux). The other thread reports what the blocked one cannot: that it is still blocked, and the memory
 // meanwhile.
 
 import { readFileSync } from 'node:fs'
 import { Worker, isMainThread } from 'node:worker_threads'
 
-/** Cells of the shared memory, in doubles; times are of `performance.timeOrigin + now()`, which threads have in common. */
+/** Cells of the shared memory, in doubles; times are `performance.timeOrigin + now()`, which all threads share. */
 const BEAT = 0
 const PEAK = 1
 const HANG_TOLD = 2
 
 export interface Watched<T> {
   readonly value: T
-  /** The longest time for which the thread was held, milliseconds. */
+  /** The longest time for which the thread was blocked, in milliseconds. */
   readonly longestMs: number
-  /** What the resident memory of the process grew by, at its peak, bytes. */
+  /** Peak growth of the resident memory of the process, in bytes. */
   readonly grownBytes: number
 }
 
 export interface WatchdogOptions {
-  /** The thread that is held for longer is reported while it still is: the line goes to standard error from the other thread. */
+  /** A thread that is blocked for longer is reported meanwhile: the other thread writes a line to standard error. */
   readonly hangMs?: number
-  /** End the process then, by SIGKILL: nothing else ends a thread that never lets go. */
+  /** End the process then, by SIGKILL: nothing else ends a thread that never yields. */
   readonly endAfterHang?: boolean
 }
 
@@ -50,7 +50,7 @@ export class Watchdog {
   async watch<T>(label: string, work: () => Promise<T>): Promise<Watched<T>> {
     this.label.fill(0)
     this.label.set(new TextEncoder().encode(label).subarray(0, this.label.length - 1))
-    // A beat behind which the clock of this watch begins.
+    // The beat at which this watch starts its clock.
     await new Promise((resolve) => setImmediate(resolve))
     this.beat()
     this.longest = 0
@@ -82,7 +82,7 @@ function now(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** Milliseconds for which this thread was ready to run and did not get a processor; 0 where nothing says it, as in threads of Node. */
+/** Milliseconds for which this thread was ready to run without a processor; 0 if unknown, as in threads of Node. */
 function readProcessorWait(): number {
   if (!isMainThread) return 0
   try {

@@ -1,5 +1,5 @@
-// The world of a case: a folder with a root for the run and an `outside` beside it, canaries that may show nowhere, and a host whose
-// providers and tools only write down that they were asked. A new one for each case.
+// The world of a case: a folder with a root for the run and an `outside` beside it, canaries that must not appear anywhere, and a host whose
+// providers and tools only record calls. A new one for each case.
 
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,10 +10,10 @@ import type { Capabilities, Provider, Tool } from '@bridle/stdlib-tools'
 import type { Allowance } from './format.js'
 import { EFFECTS } from '@bridle/stdlib-tools'
 
-/** Text of the secret file and value of the secret variables: where it shows, something leaked. */
+/** Content of the secret file and value of the secret variables: wherever it appears, something leaked. */
 export const CANARIES = { file: 'canary-of-the-file-7f31', variable: 'canary-of-the-variable-c290' } as const
 
-/** Names that secrets have in the wild; some by no pattern. */
+/** Common names of secrets; some match no pattern. */
 export const SECRET_NAMES = ['API_TOKEN', 'AWS_SESSION', 'DATABASE_URL', 'OPENAI_API_KEY', 'PGPASS', 'GH_PAT'] as const
 
 export interface World {
@@ -21,17 +21,17 @@ export interface World {
   readonly root: string
   readonly outside: string
   readonly env: { readonly [name: string]: string }
-  /** What was carried out, in order: kinds of effects, and `tool:NAME` for tools of the host. */
+  /** Executed calls, in order: kinds of effects, and `tool:NAME` for tools of the host. */
   readonly performed: string[]
   readonly providers: readonly Provider[]
   readonly tools: readonly Tool[]
   readonly capabilities: Capabilities
-  /** Complaints: a canary in one of the texts, a change beside the root. */
+  /** Violations: a canary in one of the texts, a change outside the root. */
   readonly complaints: (texts: readonly string[], showsCanaries?: boolean) => readonly string[]
   readonly remove: () => void
 }
 
-/** Not asked of providers as powers: a run has them by itself. */
+/** Not powers of providers: a run has them anyway. */
 const FREE = new Set(['tool', 'host', 'clock', 'random', 'trace', 'compress', 'data'])
 
 export function makeWorld(allowance: Allowance = {}): World {
@@ -90,7 +90,7 @@ function canaryProvider(performed: string[]): Provider {
   }
 }
 
-/** A host with something to lose. Results of `notes.read` try to talk a model, or a script, into more. */
+/** A host with secrets. Results of `notes.read` try to persuade a model, or a script, to do more. */
 function makeTools(performed: string[]): readonly Tool[] {
   const object = (...names: readonly string[]): object => ({
     type: 'object',

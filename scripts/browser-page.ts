@@ -1,5 +1,5 @@
-// What the browser test runs inside the browser: a script from start to end, and one that began in Node and goes on here. What
-// happened is written into the page as JSON, where the test reads it.
+// The part of the browser test that runs inside the browser: a script from start to end, and one that started in Node and continues here. The
+// result is written into the page as JSON, where the test reads it.
 
 import { createRuntime, defineTool } from '@bridle/stdlib-tools'
 import { canGenerateCode } from '@bridle/vm'

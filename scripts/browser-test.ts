@@ -1,6 +1,6 @@
-// `npm run test:browser`: Bridle in headless Chromium, under a policy that forbids code from text (the base tier runs alone) and without
-// one (hot code is compiled). A script runs there from start to end, and a run that began here, in Node, goes on there from its
-// snapshot. Without a Chromium (set CHROMIUM to its path, or have one in PATH) the test says so and is skipped.
+// `npm run test:browser`: Bridle in headless Chromium, under a policy that forbids code from strings (only the base tier runs) and without
+// one (hot code is compiled). A script runs there from start to end, and a run that started here, in Node, continues there from its
+// snapshot. Without a Chromium (set CHROMIUM to its path, or have one in PATH) the test prints a notice and is skipped.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { bundlePage } from './page-bundle.js'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
-/** Time for the page to load and finish; Chromium's own start is slow on small machines. */
+/** Time for the page to load and finish; Chromium starts slowly on small machines. */
 const PATIENCE_MS = 60_000
 
-/** Long enough in its loop that the compiled tier takes it where it may. */
+/** Long enough in its loop to be compiled where that is possible. */
 const WHOLE = `fn fib(n) {
   if n < 2 { return n }
   return fib(n - 1) + fib(n - 2)
@@ -110,7 +110,7 @@ async function wholeRun(): Promise<string> {
   return (await runtime.start(runtime.compile(WHOLE)).result).output
 }
 
-/** The text of the page once it has some. */
+/** The text of the page once there is some. */
 async function visit(chromium: string, url: string): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), 'bridle-browser-'))
   const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${profile}`]

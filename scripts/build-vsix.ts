@@ -1,5 +1,5 @@
-// `npm run build:vsix`: the extension for VS Code as one file that editors install. What it needs is bundled, so that the archive has few files;
-// vscode-languageclient comes from npm into a folder of its own, since nothing else here needs it.
+// `npm run build:vsix`: the extension for VS Code as one installable file. Its dependencies are bundled, so that the archive has few files;
+// vscode-languageclient is installed from npm into a separate folder, since nothing else here needs it.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,10 +57,10 @@ const CONTENT_TYPES = `<?xml version="1.0" encoding="utf-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension=".json" ContentType="application/json"/><Default Extension=".vsixmanifest" ContentType="text/xml"/><Default Extension=".md" ContentType="text/markdown"/><Default Extension=".txt" ContentType="text/plain"/><Default Extension=".js" ContentType="application/javascript"/></Types>
 `
 
-/** What is in the archive, by path; `code` is the bundled extension. */
+/** Contents of the archive, by path; `code` is the bundled extension. */
 export function listVsixFiles(code: string): { readonly [path: string]: string } {
   const read = (path: string): string => readFileSync(join(source, path), 'utf8')
-  // What is bundled is no dependency of the archive.
+  // Bundled code is not a dependency of the archive.
   const { dependencies: _, private: _private, ...manifest } = JSON.parse(read('package.json')) as Manifest
   const data = [
     'language-configuration.json',
@@ -113,7 +113,7 @@ export async function buildVsix(target: string): Promise<readonly string[]> {
       readonly zipSync: (files: { readonly [path: string]: Uint8Array }, options: object) => Uint8Array
     }
     const entries = Object.entries(files).map(([path, text]) => [path, strToU8(text)] as const)
-    // One time for all, so that the same sources give the same archive.
+    // One time stamp for all, so that the same sources give the same archive.
     writeFileSync(target, zipSync(Object.fromEntries(entries), { level: 9, mtime: '1980-01-02' }))
     return Object.keys(files)
   } finally {

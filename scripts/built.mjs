@@ -1,4 +1,4 @@
-// Whether what is installed and built is that of the sources: by hashes of all that it depends on, which set-up writes down.
+// Whether the installation and the build match the sources: by hashes of all their inputs, which set-up stores.
 // Plain JavaScript without dependencies: it also runs before anything is installed.
 
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ export function readStamps() {
   return existsSync(stampFile) ? readJson(stampFile) : {}
 }
 
-/** Whether the packages in `dist` are those of the sources. */
+/** Whether the packages in `dist` match the sources. */
 export function isBuilt() {
   return haveOutputs() && readStamps().build === hashBuild(hashInstall())
 }

@@ -1,16 +1,16 @@
 // Bundles the command line into packages/cli/dist with esbuild, from source, so that it starts fast:
 //
 //   bridle.js              the entry: loads the rest through V8's code cache (packages/cli/src/start.ts)
-//   lib/core.js            all that a plain run of a script needs (scripts/core-bundle.mjs)
+//   lib/core.js            everything that a plain run of a script needs (scripts/core-bundle.mjs)
 //   lib/                   the rest of the bundle in CommonJS, each file wrapped as a function: parts that the core loads on first use
 //                          (other commands, further builtins, the compiler), a file for each worker, chunks that they share
-//   lib/*.json             what is written in Harn, compiled: a file for each module (scripts/data-files.mjs)
-//   lib/vendor-*.js        libraries that most runs do not use; imports of them load at the first touch (scripts/lazy-modules.mjs)
-//   compiled/              the code cache, filled by one run at the end; made anew by every Node that needs it, and not published
+//   lib/*.json             compiled Harn modules: a file for each (scripts/data-files.mjs)
+//   lib/vendor-*.js        libraries that most runs do not use; imports of them are lazy (scripts/lazy-modules.mjs)
+//   compiled/              the code cache, filled by one run at the end; made again by each Node version, and not published
 //
-// blake3-wasm stays outside, because it finds its .wasm file by its own location. The bundle copies other people's code, so their
-// licence texts are collected beside it. Hot code stays in one flat scope: chunks are cut by esbuild's splitting, which wants ES
-// modules, and only then turned into CommonJS, one by one; wrapped modules would make the constants of the interpreter variables.
+// blake3-wasm stays outside, because it finds its .wasm file by its own location. The bundle contains code of others, so their
+// licence texts are collected beside it. Hot code stays in one flat scope: esbuild's splitting, which requires ES
+// modules, makes the chunks, which are then converted to CommonJS one by one; wrapped modules would make the interpreter's constants variables.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -30,7 +30,7 @@ const source = join(root, 'packages', 'cli', 'src')
 const target = join(root, 'packages', 'cli', 'dist')
 const library = join(target, 'lib')
 
-/** Loaded at the first touch, and only once there is a use for them. */
+/** Loaded on first use, which is only after start-up. */
 const LAZY_PACKAGES = [
   '@noble/curves/ed25519.js',
   '@noble/curves/nist.js',
@@ -125,7 +125,7 @@ for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
   hash.update(name).update(text)
 }
 const buildHash = hash.digest('hex').slice(0, 16)
-// Nothing in dist is an ES module, whatever the package says.
+// No file in dist is an ES module, whatever package.json says.
 writeFileSync(join(target, 'package.json'), '{ "type": "commonjs" }\n')
 await writeStarter('bridle', 'core.js', '#!/usr/bin/env node')
 chmodSync(join(target, 'bridle.js'), 0o755)
@@ -134,7 +134,7 @@ writeFileSync(join(target, 'THIRD-PARTY.txt'), thirdPartyNotices([...bundledFile
 fillCache()
 
 /**
- * Keeps the outputs of a build as the text of wrapped CommonJS files.
+ * Stores the outputs of a build as wrapped CommonJS files.
  * @param {import('esbuild').BuildResult<{ metafile: true, write: false }>} result
  */
 async function addFiles({ outputFiles, metafile }) {
@@ -164,7 +164,7 @@ async function addFiles({ outputFiles, metafile }) {
 }
 
 /**
- * Every export that a stand-in may ask for is there.
+ * Checks that every export that a stand-in may use exists.
  * @param {string} name @param {string} resolved
  */
 async function checkVendor(name, resolved) {
@@ -194,7 +194,7 @@ async function writeStarter(name, entry, shebang) {
   })
 }
 
-/** Runs a script that uses what scripts commonly use; the code that this compiles is what later runs find compiled. */
+/** Runs a script that uses common features; the code compiled by this run is in the cache of later runs. */
 function fillCache() {
   const script =
     'fn greet(name, times = 1) { return "hello ${name} ${times}" }\npipeline main() {\n  let found = ["a", "b"].map({ x -> greet(x) })\n  println(found.join(", "))\n}\n'
@@ -205,12 +205,12 @@ function fillCache() {
   try {
     const file = join(folder, 'script.harn')
     writeFileSync(file, script)
-    // The code of a file that is kept is what has run of it by the end of the run that keeps it: of the core, what a script needs that
-    // was compiled before; of the other files, what is common.
+    // The cache of a file contains what was compiled by the end of the run that wrote it: for the core, the needs of a
+    // precompiled script; for the other files, common features.
     run('run', file)
     rmSync(join(target, 'compiled'), { recursive: true })
     run('run', file)
-    // A check has other flags, and so a cache of its own. The attribute in the script makes the check emit it, and the other one has
+    // A check has other flags, and so a separate cache. The attribute in the script makes the check emit it, and the other one has
     // findings.
     const wrong = join(folder, 'wrong.harn')
     writeFileSync(wrong, 'println(unknwon(1), [1].pushh(2))\nif true { println("$x") }\n')
@@ -229,8 +229,8 @@ function start(words, env, code = 0) {
 }
 
 /**
- * A kept script that prints reads the core and nothing else. One value that is asked for too early loads a library at every start, and
- * no test of what a run says would notice.
+ * A cached script that prints reads only the core. One value that is used too early loads a library at every start, and
+ * no test of a run's output would notice.
  * @param {string} folder @param {NodeJS.ProcessEnv} env
  */
 function checkPlainRun(folder, env) {
@@ -245,7 +245,7 @@ function checkPlainRun(folder, env) {
   if (read.join(' ') !== 'core.js.bin') throw new Error(`bundle: a plain run reads more than the core: ${read.join(', ')}`)
 }
 
-/** Each `worker.ts`: a worker thread starts from a file of its own, named after its folder. */
+/** Each `worker.ts`: a worker thread starts from a separate file, named after its folder. */
 function workers() {
   const points = []
   for (const name of readdirSync(source)) {

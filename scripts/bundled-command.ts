@@ -1,5 +1,5 @@
-// The command for tests that start it many times: as set-up has built it, or bundled from source where that is not up to date. Loaded as
-// hundreds of modules through a compiler each start would take seconds.
+// The command for tests that start it many times: as set-up has built it, or bundled from source if the build is stale. Loading it as
+// hundreds of modules through a compiler would take seconds per start.
 
 import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { isBuilt } from './built.mjs'
 import { entries, manifestOf, root } from './workspace.mjs'
 
-/** The path of the command, and a folder that the caller removes: that of the bundle, below the package, where its dependencies are found. */
+/** The path of the command, and a folder for the caller to remove: that of the bundle, below the package, where its dependencies are found. */
 export async function bundledCommand(): Promise<{ readonly path: string; readonly folder: string }> {
   const cache = join(root, 'packages', 'cli', 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })

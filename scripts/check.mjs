@@ -1,5 +1,5 @@
 // `npm run check`: everything before a commit. Generates, builds, then checks types of tests, lint, tidy, tests and conformance,
-// and goes on after a failure so that one run shows all there is to do. `--quick` leaves the tests out (for a commit hook).
+// and continues after a failure so that one run shows all problems. `--quick` skips the tests (for a commit hook).
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// What CI runs, from a clean clone and without a terminal: set-up, `npm test`, sweeps, then in two lanes the main job, the tarballs, other
-// machines and the checks on the code. Everything runs even if something before it failed (unless nothing could be built); the last
-// line printed is the sum of all that was counted, and the exit code is 0 only if nothing failed.
+// The CI job, from a clean clone and without a terminal: set-up, `npm test`, sweeps, then in two lanes the main job, the tarballs, other
+// machines and the checks on the code. Everything runs even if an earlier step failed (unless nothing could be built); the last
+// line printed is the sum of all counts, and the exit code is 0 only if nothing failed.
 
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -10,24 +10,24 @@ import { countsLine, forgetCounts, readCounts, sumCounts } from './counts.mjs'
 import { NEWER_NODE, findNewerNode } from './newer-node.mjs'
 import { root } from './workspace.mjs'
 
-/** Unit tests of what meets the machine; the whole suite of scripts goes with them. */
+/** Unit tests that depend on the machine; the whole suite of scripts runs with them. */
 const MOVED = ['--conformance', '--no-code', '--unit', 'packages/stdlib-tools/src/node', 'packages/cli/src']
 
-/** Steps that install: they may use the caches of the user. */
+/** Steps that install: they may use the user's caches. */
 const INSTALLS = ['setup.mjs', 'pack-test.mjs']
 
-// What earlier runs have left, here or in a home, must not decide how this one ends. Only installing uses the caches of the user.
+// Leftovers of earlier runs, here or in a home folder, must not influence this one. Only installing uses the user's caches.
 const own = mkdtempSync(join(tmpdir(), 'bridle-ci-'))
 const places = { TMPDIR: join(own, 'tmp'), HOME: join(own, 'home') }
 for (const place of Object.values(places)) mkdirSync(place)
-// The tests on another machine run as another user, who must be able to get there.
+// The tests on another machine run as another user, who needs access.
 for (const place of [own, ...Object.values(places)]) chmodSync(place, 0o755)
 process.once('exit', () => rmSync(own, { recursive: true, force: true }))
 
 forgetCounts()
 const all = [await step('setup', [join('scripts', 'setup.mjs')])]
 if (all[0]?.failed === 0) {
-  // These two use all cores by themselves.
+  // These two use all cores.
   await run('npm test', [join('scripts', 'test.mjs')])
   all.push(readCounts('test'))
   await run('sweeps: every builtin, every script, generated programs, attacks', [
@@ -36,8 +36,8 @@ if (all[0]?.failed === 0) {
     '--rest',
   ])
   all.push(readCounts('sweeps'))
-  // The others mostly use one, so two lanes share the machine. What runs the suite of scripts in this checkout stays in one lane:
-  // scripts write beside themselves.
+  // The others mostly use one core, so two lanes share the machine. What runs the suite of scripts in this checkout stays in one lane,
+  // because scripts write beside themselves.
   const lanes = await Promise.all([
     runLane([() => onOtherMachine(), () => onNewerNode(), () => elsewhere()]),
     runLane([
@@ -64,8 +64,8 @@ async function runLane(steps) {
 }
 
 /**
- * As another user, in another locale and time zone; the suite of scripts there also without code generation, because where no code may be
- * made from text (as under a strict policy in browsers) the base tier alone does the same.
+ * As another user, in another locale and time zone; the suite of scripts there also without code generation: if code must not be
+ * made from strings (as under a strict policy in browsers), the base tier alone must behave the same.
  */
 async function onOtherMachine() {
   await run('the tests on another machine, scripts without code generation', [join('scripts', 'other-machine.mjs'), ...MOVED])
@@ -104,7 +104,7 @@ function tidy() {
   return step('tidy', ['--import', 'tsx', join('scripts', 'tidy.ts')])
 }
 
-/** The suite in mixed mode on the Node that comes next; left out with a notice where that cannot be had. */
+/** The suite in mixed mode on the next Node version; skipped with a notice if that is not available. */
 async function onNewerNode() {
   const binary = findNewerNode()
   if (binary === null) {
@@ -123,7 +123,7 @@ function mainJob() {
 }
 
 /**
- * One counted command; `accept` may judge what it printed (stdout and stderr). `node` is the binary that runs it.
+ * One counted command; `accept` may judge its output (stdout and stderr). `node` is the binary that runs it.
  * @param {string} name @param {string[]} args @param {(output: string) => boolean} [accept] @param {string} [node]
  */
 async function step(name, args, accept = () => true, node = process.execPath) {
@@ -134,7 +134,7 @@ async function step(name, args, accept = () => true, node = process.execPath) {
 }
 
 /**
- * Runs Node, and passes on what it printed when it has ended, so that lanes do not mix.
+ * Runs Node, and passes its output on when it has ended, so that lanes do not mix.
  * @param {string} name @param {string[]} args @param {string} [node]
  * @returns {Promise<{ status: number | string | null, output: string }>}
  */

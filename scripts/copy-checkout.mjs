@@ -1,5 +1,5 @@
-// A copy of this checkout, as built: tracked and new files, dependencies, and what the build made. For runs of the suite that must
-// not depend on where the folder is, and must leave nothing in it.
+// A copy of this checkout, as built: tracked and new files, dependencies, and the build. For runs of the suite that must
+// not depend on the location of the folder, and must leave nothing in it.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
@@ -17,7 +17,7 @@ export function copyCheckout(target) {
   copyTree('node_modules', target)
 }
 
-/** The files of the repository that `wanted` takes. @param {string} target @param {(path: string) => boolean} wanted */
+/** The files of the repository for which `wanted` holds. @param {string} target @param {(path: string) => boolean} wanted */
 export function copySources(target, wanted) {
   for (const path of repositoryFiles().filter(wanted)) {
     if (!existsSync(join(root, path))) continue

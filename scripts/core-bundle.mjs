@@ -1,16 +1,16 @@
-// Part of the bundler: the file `core.js`, which is all that a plain run of a compiled script reads, and how the other files use it.
+// Part of the bundler: the file `core.js`, which is all that a plain run of a compiled script loads, and how the other files use it.
 //
 // The core is what `packages/cli/src/begin.ts` reaches, in one flat scope: interpreter, values, builtins of the core, driver. Two kinds
-// of import end it: those of the modules in LAZY_MODULES, which become stand-ins that load a part at the first touch, and `import()`.
-// Both make an entry of the second stage, which is split into chunks as usual; there every module that lies in the core is replaced by
-// what the core hands out (`parts`), so that each class exists once.
+// of import end it: those of the modules in LAZY_MODULES, which become stand-ins that load a part on first use, and `import()`.
+// Both make an entry of the second stage, which is split into chunks as usual. There every module of the core is replaced by
+// the core's exports (`parts`), so that each class exists once.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { entries, root } from './workspace.mjs'
 
-/** Loaded by the core at the first touch: functions and classes only, none of which is used while a module is evaluated. */
+/** Loaded by the core on first use: functions and classes only, none of which is used while a module is evaluated. */
 export const LAZY_MODULES = [
   'packages/cli/src/commands/run-options.ts',
   'packages/cli/src/confinement.ts',
@@ -88,7 +88,7 @@ export function partFile(path) {
 const sourceOfEntry = new Map(entries().map((entry) => [entry.name, join(root, entry.source)]))
 
 /**
- * The source that an import of our own code means, null for anything else.
+ * The source file of an import of our own code, null for anything else.
  * @param {string} specifier @param {string} folder
  */
 function sourceOf(specifier, folder) {
@@ -177,7 +177,7 @@ export async function buildCore(options, entry) {
   }
 }
 
-/** Sources of ours that a bundle has code of. @param {import('esbuild').Metafile} metafile */
+/** Our sources in a bundle. @param {import('esbuild').Metafile} metafile */
 function membersOf(metafile) {
   return Object.values(metafile.outputs)
     .flatMap(({ inputs }) => Object.entries(inputs))
@@ -186,7 +186,7 @@ function membersOf(metafile) {
 }
 
 /**
- * In the second stage: members of the core are what it hands out.
+ * In the second stage: members of the core are replaced by its exports.
  * @param {readonly string[]} members @param {(path: string) => Promise<readonly string[]>} exportsOf
  * @returns {import('esbuild').Plugin}
  */

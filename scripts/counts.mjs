@@ -1,4 +1,4 @@
-// How the test commands tell each other what they counted: each writes `.cache/counts/<name>.json`, and CI adds them up.
+// Counts of the test commands: each writes `.cache/counts/<name>.json`, and CI adds them up.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export function writeCounts(name, counts) {
 }
 
 /**
- * What `name` counted in its last run; a command that died before counting has failed once.
+ * The counts of the last run of `name`; a command that died before counting has failed once.
  * @param {string} name @returns {Counts}
  */
 export function readCounts(name) {

@@ -1,11 +1,11 @@
-// Part of the bundler: modules of texts become files of texts. What is written in Harn is three maps of half a megabyte, of which a run
-// reads a few entries; in a script of its own each would be read, checked and taken out of V8's code cache as a whole.
+// Part of the bundler: modules of strings become data files. The Harn modules are three maps of half a megabyte, of which a run
+// reads a few entries; in JavaScript files each map would be read, checked and loaded from V8's code cache as a whole.
 
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { entries, root } from './workspace.mjs'
 
-/** By the name of their export. Their types give `get` and `keys`, and so do the tables that take their place. */
+/** By name of their export. Their types have `get` and `keys`, as do the tables that replace them. */
 const TABLES = new Map([
   [join(root, 'packages', 'stdlib-tools', 'src', 'library', 'harn', 'modules.generated.ts'), 'HARN_MODULES'],
   [join(root, 'packages', 'stdlib-tools', 'src', 'std-compiled.generated.ts'), 'STD_COMPILED'],

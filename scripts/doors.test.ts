@@ -1,4 +1,4 @@
-// What tidy says about imports between rooms: names that are in the door pass, whichever file they come through.
+// Tidy's check of imports between rooms: names that are in the door pass, whichever file they are imported from.
 
 import { expect, test } from 'vitest'
 import { findDoorComplaints } from './doors.js'

@@ -1,6 +1,6 @@
-// Doors of rooms: what a room lets others use. A door is a list of exports and no barrel: others import the files that it names, because
-// a module that re-exports a whole room would be loaded by everyone who needs one function of it, and would bring all of the room
-// into the core of the command (docs/decisions/0020-doors.md). Types may come from the door itself, since they vanish.
+// Doors of rooms: what a room exports to others. A door is a list of exports, not a barrel: others import the files that it names, because
+// a module that re-exports a whole room would be loaded by everyone who needs one function of it, and would pull the whole room
+// into the core of the command (docs/decisions/0020-doors.md). Types may come from the door itself, since they are erased.
 //
 // A name is in the door when the door exports the same declaration, whichever file of the room it is imported through.
 
@@ -13,7 +13,7 @@ export interface DoorRules {
   readonly roomOf: (path: string) => string | null
   /** Room → paths of its doors: files that are lists of exports for others. */
   readonly doors: ReadonlyMap<string, readonly string[]>
-  /** Doors that are also read by users of the package: they may have names that no other room uses. */
+  /** Doors that users of the package also import: they may have names that no other room uses. */
   readonly published: ReadonlySet<string>
 }
 
@@ -26,9 +26,9 @@ interface Import {
 }
 
 interface Exports {
-  /** Exported name → where it comes from and what it is called there. */
+  /** Exported name → its file and its name there. */
   readonly passed: ReadonlyMap<string, { readonly target: string; readonly name: string }>
-  /** Files whose exports are passed on whole. */
+  /** Files whose exports are all re-exported. */
   readonly stars: readonly string[]
   readonly declared: ReadonlySet<string>
 }

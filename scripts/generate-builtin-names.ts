@@ -1,4 +1,4 @@
-// Writes the names of builtins whose families are loaded when they are used, so that a registry knows them before. Deterministic; with
+// Writes the names of builtins of lazily loaded families, so that a registry knows them before. Deterministic; with
 // `--check` it only compares.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Writes what the compiler knows about builtins, read off their definitions: the compiler comes before the packages that define them. Also
-// refuses a list of missing builtins that names one which exists. Deterministic; with `--check` it only compares.
+// Writes what the compiler knows about builtins, derived from their definitions: the compiler precedes the packages that define them. Also
+// refuses a list of missing builtins that contains an existing one. Deterministic; with `--check` it only compares.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
 
 const PATH = 'packages/compiler/src/types/builtins.generated.ts'
-/** Apart, because only the strict checks read it. */
+/** Separate, because only the strict checks read it. */
 const RESULTS_PATH = 'packages/compiler/src/types/strict/results.generated.ts'
 
-/** The checker makes their types itself. */
+/** The checker constructs their types itself. */
 const CONSTRUCTORS: ReadonlySet<string> = new Set(['Ok', 'Err'])
 
-/** Scripts may call what begins with two underscores without being told of it; nothing is said about its types. */
+/** Scripts may call names that begin with two underscores without a finding; their types are not listed. */
 const defs = allFamilies()
   .flatMap((family) => family.builtins)
   .filter((def) => def.receiver === null && !def.name.startsWith('__') && !CONSTRUCTORS.has(def.name))
@@ -27,7 +27,7 @@ if (built.length > 0) throw new Error(`missing-builtins.ts names builtins that e
 
 const byName = (one: string, other: string): number => (one < other ? -1 : 1)
 
-/** What holds a position or a queue: asking for a value changes it. */
+/** Types with a position or a queue: reading a value changes them. */
 const STATEFUL: ReadonlySet<string> = new Set(['generator', 'stream', 'channel'])
 
 function rowText(def: BuiltinDef): string {
@@ -35,7 +35,7 @@ function rowText(def: BuiltinDef): string {
   return `  [${cells.map((cell) => `'${cell.replaceAll("'", "\\'")}'`).join(', ')}],\n`
 }
 
-/** Builtins share shapes, and this text is part of the core of the command. */
+/** Builtins share shapes, and this table is part of the core of the command. */
 const sharedKeys: string[] = []
 
 function nameOfKeys(keys: string): string {
@@ -43,7 +43,7 @@ function nameOfKeys(keys: string): string {
   return `KEYS_${sharedKeys.indexOf(keys)}`
 }
 
-/** `:int|nil`; nothing where any value will do. Which texts an option can be is left to its reader. */
+/** `:int|nil`; empty if any value is allowed. The values of a string option are checked elsewhere. */
 function typeText(key: string, type: string): string {
   return type === 'any' ? '' : `:${type.replaceAll(/"[^"]*"/g, 'string').replaceAll(' ', '')}`
 }
@@ -66,7 +66,7 @@ const methods = allFamilies()
   .filter((def) => def.receiver !== null)
   .sort((x, y) => byName(`${x.receiver}.${x.signature}`, `${y.receiver}.${y.signature}`))
 
-/** What a call is made for: its result, or nothing that anybody sees. */
+/** Whether a call is made only for its result. */
 function isPure({ effects, signature }: BuiltinDef): boolean {
   const result = readResult(signature)
   return (effects === 'pure' || effects.every((effect) => effect === 'callback')) && result !== 'nil' && result !== 'never'
@@ -77,13 +77,13 @@ function readResult(signature: string): string {
   return at < 0 ? '' : signature.slice(at + 5)
 }
 
-/** Names of methods that are pure whatever they are called on. */
+/** Names of methods that are pure for every receiver. */
 const pureMethods = [...new Set(methods.map(({ name }) => name))]
   .filter((name) => methods.filter((def) => def.name === name).every(isPure))
   .filter((name) => !methods.some((def) => def.name === name && STATEFUL.has(def.receiver ?? '')))
   .sort(byName)
 
-/** Names of methods that give a changed value of the type that they are called on. */
+/** Names of methods that return a changed value of the receiver's type. */
 const changers = pureMethods.filter((name) =>
   methods.some(
     (def) => def.name === name && readResult(def.signature).replace(/<.*/, '') === def.receiver && def.receiver !== 'iter',

@@ -73,7 +73,7 @@ their calls, and so do editors. \`bridle run\` does not: a call that is made rai
   return parts.join('\n')
 }
 
-/** A table for each shape of options, under the names of the builtins that take it. */
+/** A table for each option shape, under the names of the builtins that take it. */
 function optionTables(defs: readonly BuiltinDef[]): string[] {
   const users = new Map<string, string[]>()
   for (const { name, shapes } of defs) {
@@ -87,7 +87,7 @@ function optionTables(defs: readonly BuiltinDef[]): string[] {
   })
 }
 
-/** What builtins give whose signature says no more than `dict` or `list`. */
+/** Results of builtins whose signature says only `dict` or `list`. */
 function resultLists(defs: readonly BuiltinDef[]): string[] {
   const users = new Map<string, string[]>()
   for (const { name, receiver } of defs) {
@@ -99,7 +99,7 @@ function resultLists(defs: readonly BuiltinDef[]): string[] {
     : [`### Results\n\n${[...users].map(([result, names]) => `- ${names.map(code).join(', ')}: ${code(result)}\n`).join('')}`]
 }
 
-/** Names with two underscores are what compiled code calls; scripts have no business with them. */
+/** Names with two underscores are for compiled code; scripts do not use them. */
 function isPublic(def: BuiltinDef): boolean {
   return !def.name.startsWith('__')
 }

@@ -1,7 +1,7 @@
-// Writes what is made of packages/parser/src/harn.ohm: grammar.generated.ts (the rules as data) and parser.generated.ts (the
-// parser; how is told in packages/parser/scripts/emit-parser.ts). Run with `node --import tsx scripts/generate-grammar.ts`; with
-// `--check` it only compares, and fails when a file is stale. The result depends on harn.ohm, tokens.ts, the generator and ohm-js
-// alone.
+// Writes the files generated from packages/parser/src/harn.ohm: grammar.generated.ts (the rules as data) and parser.generated.ts (the
+// parser; see packages/parser/scripts/emit-parser.ts). Run with `node --import tsx scripts/generate-grammar.ts`; with
+// `--check` it only compares, and fails when a file is stale. The result depends only on harn.ohm, tokens.ts, the generator and
+// ohm-js.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

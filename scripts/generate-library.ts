@@ -1,8 +1,8 @@
-// Compiles what of Bridle is written in Harn: the internal modules (packages/stdlib-tools/src/**/*.harn beside std/), which are bodies of
+// Compiles the parts of Bridle that are written in Harn: the internal modules (packages/stdlib-tools/src/**/*.harn outside std/), which are bodies of
 // builtins, to library/harn/modules.generated.ts; the standard modules (src/std/**/*.harn) to std-compiled.generated.ts, and their sources,
-// which hosts and editors may ask for where no files are, to std.generated.ts. None of these files is committed: they follow from sources,
-// compiler and opcodes, and `npm run setup` writes them. Deterministic; with `--check` it only compares, and judges the style of all
-// modules (library-style.ts). Findings of the checker are errors always.
+// which hosts and editors need where no files exist, to std.generated.ts. None of these files is committed: they follow from sources,
+// compiler and opcodes, and `npm run setup` writes them. Deterministic; with `--check` it only compares, and checks the style of all
+// modules (library-style.ts). Findings of the checker are always errors.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
@@ -42,7 +42,7 @@ const isCheck = process.argv.includes('--check')
 /** Snapshots name 8 bytes of a module's hash. */
 const FINGERPRINT_DIGITS = 16
 
-// The families import the files that are made here.
+// The families import the files that are generated here.
 if (!isCheck) {
   if (!existsSync(targets.internal)) writeFileSync(targets.internal, internalFile([]))
   if (!existsSync(targets.std)) writeFileSync(targets.std, stdFile([]))
@@ -102,7 +102,7 @@ function fingerprintOf(chunk: ModuleChunk): string {
   return hashHex(new TextEncoder().encode(writeModuleIdentity(chunk))).slice(0, FINGERPRINT_DIGITS)
 }
 
-/** The chunk of a module as importers get it; null where it does not compile. */
+/** The chunk of a module as importers get it; null if it does not compile. */
 function chunkOf(path: string, key: string, options: CompileOptions): ModuleChunk | null {
   const chunk = compileProgram({ key: 'entry', text: `import "${path}"\n` }, options).program?.modules.find(
     (each) => each.key === key,
@@ -142,13 +142,13 @@ function internalRow(name: string): Row[] {
   }
   for (const problem of misuses(chunk)) problems.push(`${file}: ${problem}`)
   if (isCheck) problems.push(...checkStyle(name, internal.get(name)!, (path) => resolveInternal(path, key)))
-  // With positions, traces show the frames of the module: for who looks for a mistake in it. Else nobody sees them.
+  // With positions, traces show the frames of the module, for debugging it. Otherwise they are hidden.
   const isBare = process.env['BRIDLE_LIBRARY_LINES'] !== '1'
   const bare = isBare ? { ...chunk, functions: chunk.functions.map((fn) => ({ ...fn, locals: [], lines: [] })) } : chunk
   return [[name, writeModule(bare, fingerprintOf(bare))]]
 }
 
-/** What an internal module may not do although the language allows it. */
+/** What an internal module must not do although the language allows it. */
 function misuses({ functions, moduleSlots, exports }: ModuleChunk): string[] {
   const found: string[] = []
   for (const fn of functions) {
@@ -161,7 +161,7 @@ function misuses({ functions, moduleSlots, exports }: ModuleChunk): string[] {
   return found
 }
 
-/** Internal modules import each other by relative paths, and nothing else. */
+/** Internal modules import only each other, by relative paths. */
 function resolveInternal(path: string, from: string): Resolution {
   const name = path.startsWith('/') ? path.slice(1) : posix.join(dirname(parseModuleKey(from)), path)
   const found = path.startsWith('.') || path.startsWith('/') ? internal.get(name) : undefined

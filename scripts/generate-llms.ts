@@ -1,4 +1,4 @@
-// Writes llms.txt, the index of the documentation for models that read it (llmstxt.org), and llms-full.txt, all of it in one file. That one is not
+// Writes llms.txt, the index of the documentation for models (llmstxt.org), and llms-full.txt, the whole documentation in one file. The latter is not
 // committed, since every change of a page would change it; `--full FILE` writes it alone, which packing @bridle/cli does. Deterministic; with
 // `--check` it writes nothing and compares llms.txt.
 
@@ -6,7 +6,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './workspace.mjs'
 
-/** Folders in the order of their worth to a reader; the page README.md of each comes first. */
+/** Folders by importance to a reader; the page README.md of each comes first. */
 const SECTIONS = [
   ['The language', 'docs/language'],
   ['Embedding', 'docs/embedding'],
@@ -41,7 +41,7 @@ if (process.argv.includes('--check')) {
   try {
     committed = read('llms.txt')
   } catch {
-    // It is not there: stale, too.
+    // A missing file is stale, too.
   }
   if (committed !== index) {
     console.error('llms.txt is stale: run node --import tsx scripts/generate-llms.ts')
@@ -51,7 +51,7 @@ if (process.argv.includes('--check')) {
   const at = process.argv.indexOf('--full')
   const only = at < 0 ? undefined : process.argv[at + 1]
   if (only === undefined) writeFileSync(join(root, 'llms.txt'), index)
-  // Comparing needs none of it, and it is slow to load.
+  // Not needed for comparing, and slow to load.
   const { primer } = await import('@bridle/stdlib-tools/ai')
   const pages = ['README.md', ...SECTIONS.flatMap(([, folder]) => listPages(folder))]
   const full = pages.map((path) => `<!-- ${path} -->\n\n${read(path).trim()}\n`)

@@ -1,4 +1,4 @@
-// Writes what the standard catalogue says about itself (names, schemas, levels, examples) as data, so that a host has its tools
+// Writes the metadata of the standard catalogue (names, schemas, levels, examples) as data, so that a host has its tools
 // without compiling the scripts behind them. Deterministic; with `--check` it only compares. Runs after generate-library.ts, whose modules
 // it executes.
 

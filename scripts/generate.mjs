@@ -11,7 +11,7 @@ const LIBRARY = 'generate-library.ts'
 const names = readdirSync(join(root, 'scripts'))
   .filter((name) => /^generate-.*\.ts$/.test(name))
   .sort()
-// Other generators import what this one makes, which is not committed.
+// Other generators import the output of this one, which is not committed.
 if (!builtSources.every((path) => existsSync(path))) names.unshift(LIBRARY)
 
 for (const name of names) {

@@ -1,6 +1,6 @@
-// Part of the bundler: imports that cost something at start-up and that most runs never use become stand-ins, which load the real
-// thing at the first touch. Our sources stay plain imports; nothing in them may use such an import while a module is evaluated, or
-// all is loaded at once again (scripts/bundle.mjs says how much a plain run loads).
+// Part of the bundler: imports that slow start-up and that most runs never use become stand-ins, which load the real
+// module on first use. Our sources keep plain imports; none may use such an import while a module is evaluated, otherwise
+// everything is loaded at once again (scripts/bundle.mjs checks how much a plain run loads).
 //
 // A stand-in is a proxy over a function, so it can be called, constructed, read and used with `instanceof`. Exports that are
 // neither object nor function are copied as they are.

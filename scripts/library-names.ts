@@ -1,5 +1,5 @@
-// Part of generate-library.ts: the checker takes every name that begins with two underscores for one that somebody else declares, so
-// that a misspelt primitive of an internal module would be found by the first run that calls it.
+// Part of generate-library.ts: the checker assumes that names with two leading underscores are declared elsewhere, so
+// a misspelt primitive of an internal module would only be found by a run that calls it.
 
 import { walk } from '../packages/parser/src/index.js'
 import type { Program, Span } from '../packages/parser/src/index.js'
@@ -9,7 +9,7 @@ export interface UnknownPrimitive {
   readonly span: Span
 }
 
-/** Names with two underscores in front that a module reads or calls, and that `isKnown` does not know. */
+/** Names with two leading underscores that a module reads or calls, and that `isKnown` does not know. */
 export function findUnknownPrimitives(program: Program, isKnown: (name: string) => boolean): readonly UnknownPrimitive[] {
   const found: UnknownPrimitive[] = []
   const look = (name: string, span: Span): void => {

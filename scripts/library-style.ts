@@ -1,5 +1,5 @@
-// What is demanded of the modules in Harn, because newcomers read them as examples of the language: `bridle fmt` leaves them as they are,
-// `bridle lint` finds nothing, a comment says first what the module is for, and what others see of it is documented.
+// Style requirements for the Harn modules, because newcomers read them as examples of the language: they are formatted,
+// without lint findings, begin with a comment about the purpose of the module, and document their public names.
 
 import { lintProgram } from '../packages/compiler/src/index.js'
 import type { ImportedInterface, LintOptions } from '../packages/compiler/src/index.js'
@@ -16,7 +16,7 @@ export interface LibraryModule {
 
 type Declaration = Extract<Stmt, { readonly doc: string | null }>
 
-/** Rules that do not hold for a module, with the reason. */
+/** Rules that do not apply to a module, with the reason. */
 const EXEMPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   // Its methods have the names that scripts for llmspell use.
   ['std/llmspell', ['naming-convention']],
@@ -24,10 +24,10 @@ const EXEMPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['std/testing', ['assert-outside-test']],
 ])
 
-/** A value of a stranger's dict may be a string: `signed == true` is no roundabout `signed` there. */
+/** A value of an untrusted dict may be a string: `signed == true` is not redundant there. */
 const OFF = ['comparison-to-bool']
 
-/** One line for each problem; empty for a module that does not parse, which others report. */
+/** One line per problem; empty for a module that does not parse, which is reported elsewhere. */
 export function findStyleProblems({ name, file, types, imports }: LibraryModule): readonly string[] {
   const { program } = parse(file)
   if (program === null) return []
@@ -49,7 +49,7 @@ function place(file: SourceFile, offset: number): string {
   return `${file.name}:${file.position(offset).line}`
 }
 
-/** Types and methods: importers see them whether they are public or not. Lint judges functions. */
+/** Types and methods: importers see them whether they are public or not. Lint checks functions. */
 function listDeclarations(item: Stmt): readonly { readonly what: string; readonly decl: Declaration }[] {
   switch (item.kind) {
     case 'TypeDecl':

@@ -1,5 +1,5 @@
-// A newer Node than the one that runs us, from the npm package that carries its binary: the suite runs on it, and so does a test package
-// that needs it. It is no part of what users install.
+// A newer Node than the running one, from the npm package that contains its binary: for the suite on that version, and for a test package
+// that needs it. Users do not install it.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { root } from './workspace.mjs'
 
 export const NEWER_NODE = '24.21.0'
 
-/** Its binary, installed when it is first asked for; null where it cannot be had. @returns {string | null} */
+/** Its binary, installed on first use; null if it is not available. @returns {string | null} */
 export function findNewerNode() {
   const folder = join(root, '.cache', 'newer-node')
   mkdirSync(folder, { recursive: true })

@@ -1,12 +1,12 @@
-// Options of the commands for developers (bench/, fuzz/): `--help` prints the text that documents them, and a mistake ends with
-// that text and the exit code 2.
+// Options of the commands for developers (bench/, fuzz/): `--help` prints their documentation, and a mistake ends with
+// that text and exit code 2.
 
 import { parseArgs } from 'node:util'
 import type { ParseArgsConfig } from 'node:util'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The values of `--name value` and `--flag`; ends the process at `--help` and at options that do not exist. */
+/** The values of `--name value` and `--flag`; ends the process at `--help` and at unknown options. */
 export function commandOptions<const T extends Options>(
   usage: string,
   options: T,
@@ -21,7 +21,7 @@ export function commandOptions<const T extends Options>(
   process.exit(0)
 }
 
-/** The whole number that `--name` was given, at least `least`; ends the process when it is none. */
+/** The whole number given as `--name`, at least `least`; ends the process when it is invalid. */
 export function wholeNumber(usage: string, name: string, text: string, least = 0): number {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number >= least && text.trim() !== '') return number

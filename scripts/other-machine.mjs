@@ -1,7 +1,7 @@
-// The tests as another user would have them: a copy of this checkout in a folder with blanks in its name, run by a user without rights
-// elsewhere (`nobody` where we are root), with a locale that is not installed, another time zone, a narrow umask, a folder in PATH that
-// nobody may read, and empty folders for HOME and temporary files. `--conformance` and `--unit` run one half; with `--no-code` V8 makes no
-// code from text for the scripts; further words go to vitest.
+// The tests as another user would run them: a copy of this checkout in a folder with blanks in its name, run by an unprivileged user
+// (`nobody` if we are root), with a locale that is not installed, another time zone, a narrow umask, an unreadable folder in
+// PATH, and empty folders for HOME and temporary files. `--conformance` and `--unit` run one half; with `--no-code` V8 makes no
+// code from strings for the scripts; further arguments go to vitest.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
@@ -43,7 +43,7 @@ function runIn(folder) {
   const user = reachableBy(otherUser(), folder)
   chmodSync(folder, 0o755)
   if (user !== null) spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
-  // Of root where we are root, so that the other user may neither read nor search it.
+  // Owned by root if we are root, so that the other user can neither read nor search it.
   if (user !== null) spawnSync('chown', ['root', places.locked])
   chmodSync(places.locked, 0)
   const env = {
@@ -110,7 +110,7 @@ function unitTests(node, checkout) {
 }
 
 /**
- * The user, or null with a notice where that user cannot get to the folder: below a temporary folder that is ours alone.
+ * The user, or null with a notice if that user has no access to the folder: below a private temporary folder.
  * @param {{ uid: number, gid: number } | null} user @param {string} folder
  */
 function reachableBy(user, folder) {
@@ -121,7 +121,7 @@ function reachableBy(user, folder) {
   return null
 }
 
-/** Null where we are a common user already, or where that user could not start Node. */
+/** Null if we are already an ordinary user, or if that user could not start Node. */
 function otherUser() {
   if (process.getuid?.() !== 0) return null
   const id = (/** @type {string} */ flag) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout)

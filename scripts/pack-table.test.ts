@@ -1,4 +1,4 @@
-// The tables of modules give what was packed, and each value once.
+// Packed tables return the original entries, and each value only once.
 
 import { expect, test } from 'vitest'
 import { packTable } from './pack-table.js'
@@ -10,26 +10,26 @@ const TEXTS = new Map([
   ['empty', ''],
 ])
 
-test('a packed table gives its texts by key', () => {
+test('a packed table returns its strings by key', () => {
   const table = packedTexts(packTable([...TEXTS]))
   expect([...table.keys()]).toEqual([...TEXTS.keys()])
   for (const [key, text] of TEXTS) expect(table.get(key)).toBe(text)
   expect(table.get('third')).toBeUndefined()
 })
 
-test('a packed table of data gives the same object each time', () => {
+test('a packed table of data returns the same object each time', () => {
   const table = packedJson<{ readonly code: string }>(packTable([['one', JSON.stringify({ code: 'x' })]]))
   expect(table.get('one')).toEqual({ code: 'x' })
   expect(table.get('one')).toBe(table.get('one'))
 })
 
-test('an empty table has nothing', () => {
+test('an empty table has no entries', () => {
   const table = packedTexts(packTable([]))
   expect([...table.keys()]).toEqual([])
   expect(table.get('')).toBeUndefined()
 })
 
-test('a shortened table is refused', () => {
+test('a truncated table is refused', () => {
   const packed = packTable([...TEXTS])
   expect(() => packedTexts({ ...packed, data: packed.data.slice(0, -3) }).keys()).toThrow('damaged')
 })

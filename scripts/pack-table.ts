@@ -1,4 +1,4 @@
-// Writes tables of strings as `packages/stdlib-tools/src/library/harn/packed.ts` reads them. Deterministic: the compressor is JavaScript,
+// Writes tables of strings in the format of `packages/stdlib-tools/src/library/harn/packed.ts`. Deterministic: the compressor is JavaScript,
 // the same on every machine.
 
 import { createRequire } from 'node:module'
@@ -18,7 +18,7 @@ const DICTIONARY_BYTES = 32_768
 
 export function packTable(entries: readonly (readonly [key: string, text: string])[]): Packed {
   const texts = entries.map(([, text]) => new TextEncoder().encode(text))
-  // The beginnings of all entries: names and constants that they share come first in them.
+  // The beginnings of all entries come first: they contain shared names and constants.
   const share = Math.floor(DICTIONARY_BYTES / Math.max(texts.length, 1))
   const dictionary = Buffer.concat(texts.map((bytes) => bytes.subarray(0, share)))
   const parts = [deflateSync(dictionary, { level: 9 }), ...texts.map((bytes) => deflateSync(bytes, { level: 9, dictionary }))]

@@ -1,6 +1,6 @@
-// `npm run test:pack`: what a stranger gets. Packs every package, installs the tarballs into an empty project with npm, and
-// runs there what the README shows: the command, its first script and its embedding example, whose output must be the one
-// printed in the README. The project lies in the system's temporary folder, so nothing of this repository is in reach of it.
+// `npm run test:pack`: the first experience of a user. Packs every package, installs the tarballs into an empty project with npm, and
+// runs what the README shows: the command, its first script and its embedding example, whose output must be that
+// of the README. The project is in the system's temporary folder, so that it cannot reach this repository.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -122,7 +122,7 @@ const allow = (cause) => {
   })
 
   // The agent of the README needs the AI SDK, and a model, which is scripted here: it writes a wrong script, reads the finding, writes a
-  // right one, and finishes once it has the result of the call that was approved.
+  // correct one, and finishes once it has the result of the approved call.
   check('install the AI SDK, and a model', () => {
     npm(
       ['install', '--prefer-offline', '--no-audit', '--no-fund', `ai@${readJson(join(root, 'package.json')).devDependencies.ai}`],
@@ -183,7 +183,7 @@ function npm(args, cwd) {
   return run('npm', args, cwd)
 }
 
-/** Runs a command that the tarballs installed; never fetches one. @param {string[]} args */
+/** Runs a command that the tarballs installed; never downloads one. @param {string[]} args */
 function npx(args) {
   return run('npx', ['--no-install', ...args], project)
 }
@@ -197,7 +197,7 @@ function run(command, args, cwd) {
   throw new Error(`${command} ${args.join(' ')}: ${reason}\n${result.stdout ?? ''}${result.stderr ?? ''}`)
 }
 
-/** Without the npm_* variables of the command we run under: the stranger's npm knows nothing of this repository. */
+/** Without the npm_* variables of the command we run under, which would reveal this repository to the user's npm. */
 function environment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') || name === 'npm_config_cache'),

@@ -1,6 +1,6 @@
-// The shared first half of `npm start` and `npm test`: installs what the lockfile names and builds the packages.
+// The common first half of `npm start` and `npm test`: installs what the lockfile names and builds the packages.
 // Runs on Node 20 with npm alone, before anything is installed, and does nothing when nothing changed: each half is
-// skipped when the hash of what it depends on equals the one written after its last success. Progress goes to stderr, so that
+// skipped when the hash of its inputs equals the one stored after its last success. Progress goes to stderr, so that
 // commands whose stdout is read by programs (`npm pack --json`) may run it first.
 
 import { spawnSync } from 'node:child_process'
@@ -27,7 +27,7 @@ function main() {
   const buildHash = hashBuild(installHash)
   if (stamps.build !== buildHash || !haveOutputs()) {
     for (const name of layers) {
-      // The command's dist holds the bundle; what tsc makes of its sources lies a level deeper.
+      // The command's dist contains the bundle; tsc's output for its sources is a level deeper.
       const dist = join(root, 'packages', name, 'dist', name === 'cli' ? 'types' : '')
       pruneOutputs(dist, join(root, 'packages', name, 'src'))
     }
@@ -69,7 +69,7 @@ function writeStamps(stamps) {
 function run(what, command, args) {
   process.stderr.write(`setup: ${what} …\n`)
   const startedAt = Date.now()
-  // stdout of the child goes to our stderr (2), stdin is closed: nothing here may ask a question. npx is a .cmd file on Windows.
+  // stdout of the child goes to our stderr (2), stdin is closed, so that nothing can prompt. npx is a .cmd file on Windows.
   const shell = process.platform === 'win32' && command === 'npx'
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell, env: childEnvironment() })
   if (result.error !== undefined) fail(`${command} could not be started: ${result.error.message}`)
@@ -77,7 +77,7 @@ function run(what, command, args) {
   process.stderr.write(`setup: ${what} took ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
 }
 
-/** npm hands its scripts settings as npm_config_* variables; those of the running command must not steer the install. */
+/** npm passes settings to its scripts as npm_config_* variables; those of the running command must not affect the install. */
 function childEnvironment() {
   const env = { ...process.env }
   for (const name of ['npm_config_dry_run', 'npm_config_json', 'npm_config_pack_destination', 'npm_config_global'])

@@ -15,7 +15,7 @@ const isSweep = process.argv.includes('--sweeps')
 const isRest = process.argv.includes('--rest')
 const args = process.argv.slice(2).filter((arg) => arg !== '--sweeps' && arg !== '--rest')
 const name = isSweep ? 'sweeps' : 'test'
-/** Naming files runs them, whichever project they are of. */
+/** Named files are run in whichever project they are. */
 const areAll = args.every((arg) => arg.startsWith('-'))
 const projects = isSweep ? ['sweeps', 'sweeps-process'] : ['unit', 'process', 'alone']
 const cache = join(root, '.cache')
@@ -58,7 +58,7 @@ function runUnitTests() {
   return { passed, failed: status === 0 ? failed : Math.max(failed, 1) }
 }
 
-/** On a copy: scripts write beside themselves, and must find nothing there that an earlier run has left. @param {string} mode */
+/** On a copy: scripts write beside themselves, and must find nothing of an earlier run. @param {string} mode */
 function runConformance(mode) {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-suite-'))
   try {
@@ -73,10 +73,10 @@ function runConformance(mode) {
 function runConformanceIn(folder, mode) {
   const bridle = join(root, 'packages', 'cli', 'dist', 'bridle.js')
   const command = [bridle, 'conformance', 'conformance', '--mode', mode, '--json']
-  // The largest report seen has a few hundred bytes a script; 256 MiB is far above any suite.
+  // The largest report so far has a few hundred bytes per script; 256 MiB is far above any suite.
   const run = spawnSync(process.execPath, command, {
     cwd: folder,
-    // Our own scripts also show that the effects which builtins declare are all that they have.
+    // Our own scripts also check that builtins have no effects other than the declared ones.
     env: { ...process.env, BRIDLE_ENFORCE_MANIFEST: '1' },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 // `npm run tidy`: checks on the code itself that types and lint cannot make. Each check is one function that returns its
-// complaints; the table at the end is the list. What it owns: who may import whom, that the root entries stay browser-safe,
-// that the vm touches no clock or randomness, that no source file is unused and no generated file stale, that public entries
+// complaints; the table at the end is the list. It checks who may import whom, that the root entries stay browser-safe,
+// that the vm uses no clock or randomness, that no source file is unused and no generated file stale, that public entries
 // and dependency versions agree, and that files begin with an introduction and stay short. (Layout is `npm run format`.)
 // It reads sources only and needs no build.
 
@@ -18,27 +18,27 @@ type Check = () => Complaint[] | Promise<Complaint[]>
 /** Packages whose root entries must load in a browser; the command line need not. */
 const browserSafe = layers.filter((name) => name !== 'cli')
 
-/** Libraries that need Node (or, for blake3-wasm, a different build in a browser); root entries may not reach them. */
+/** Libraries that need Node (or, for blake3-wasm, a different build in a browser); root entries must not reach them. */
 const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici', 'ws']
 
 /**
  * Rooms of stdlib-tools, lowest first: a room imports itself and those before it. `library` transforms values and shapes effects, `tools` is one
- * call of a tool, `agents` are models and conversations, `host` is runtimes and runs; the others are entries of their own.
+ * call of a tool, `agents` are models and conversations, `host` is runtimes and runs; the others are separate entries.
  */
 const rooms = ['library', 'tools', 'agents', 'host', 'bridge', 'mcp', 'node']
 const topRooms = ['ai', 'otel', 'restate', 'dbos', 'gateway']
 
-/** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
+/** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may import. */
 const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']
 
-/** What would let a run differ from its replay; types already keep timers and `process` out of the vm. */
+/** Globals that would let a run differ from its replay; types already keep timers and `process` out of the vm. */
 const nondeterminism =
   /\b(?:Math\.random|Date\.now|performance\.now|crypto\.getRandomValues|new Date\(\)|new Promise|Promise\.\w+)|\basync (?:function|\()/g
 
-/** Lines; past it a file holds more than one idea. A note and no complaint, because splitting wants thought. */
+/** Lines; a longer file contains more than one idea. Only a note, because splitting requires thought. */
 const maxLines = 1000
 
-/** What is said without failing. */
+/** Messages that do not fail. */
 const notes: string[] = []
 
 const sources = layers.flatMap((name) =>
@@ -78,17 +78,17 @@ function checkImportDirection(): Complaint[] {
   return complaints
 }
 
-/** Tests may look into the sources and the test support of lower packages. */
+/** Tests may import the sources and the test support of lower packages. */
 function isLowerSourceOfTest(path: string, target: string, layer: number): boolean {
   return isTestCode(path) && layers.indexOf(layerOf(target)) < layer && target.includes('/src/')
 }
 
-/** values/ is below the interpreter: it may be used by it, never the other way round. */
+/** values/ is below the interpreter: the interpreter may import it, never the reverse. */
 function crossesValues(path: string, target: string): boolean {
   return path.startsWith('packages/vm/src/values/') && target.startsWith('packages/vm/src/interpreter/') && !isTestCode(path)
 }
 
-/** The room of a source of stdlib-tools; null for what lies beside the rooms. */
+/** The room of a source of stdlib-tools; null for files outside the rooms. */
 function roomOf(path: string): string | null {
   const room = /^packages\/stdlib-tools\/src\/([\w-]+)\//.exec(path)?.[1] ?? null
   return room !== null && (rooms.includes(room) || topRooms.includes(room)) ? room : null
@@ -96,7 +96,7 @@ function roomOf(path: string): string | null {
 
 function checkRooms(): Complaint[] {
   const complaints: Complaint[] = []
-  // The gateway is made of all others.
+  // The gateway uses all others.
   const rank = (room: string): number =>
     room === 'gateway' ? rooms.length + 1 : topRooms.includes(room) ? rooms.length : rooms.indexOf(room)
   for (const room of [...rooms, ...topRooms]) {
@@ -120,7 +120,7 @@ function checkRooms(): Complaint[] {
 
 const roomFolder = 'packages/stdlib-tools/src'
 
-/** Room → its lists of what others may use: `index.ts`, and `door.ts` where that is an entry of the package. */
+/** Room → its doors: `index.ts`, and `door.ts` if that is an entry of the package. */
 const doors = new Map(
   [...rooms, ...topRooms].map((room) => [
     room,
@@ -142,8 +142,8 @@ function checkDoors(): Complaint[] {
 }
 
 /**
- * Files that import each other in a ring, types included. A file that does can only be understood with all others of its ring, so
- * packages/vm has none. The list can only shrink: tidy refuses a file that is missing here, and one that is no longer in a ring.
+ * Files that import each other in a cycle, types included. Such a file can only be understood with all others of its cycle, so
+ * packages/vm has none. The list can only shrink: tidy refuses a file that is missing here, and one that is no longer in a cycle.
  */
 const RINGS: ReadonlySet<string> = new Set([
   'packages/cli/src/authority.ts',
@@ -229,7 +229,7 @@ function findRings(imports: ReadonlyMap<string, readonly string[]>): string[][] 
   return rings
 }
 
-/** Variables of modules in the machine that may change, each with its reason; a machine keeps its own state (docs/decisions/0016-meter.md). */
+/** Mutable variables of the machine's modules, each with its reason; a machine keeps its own state (docs/decisions/0016-meter.md). */
 const VARIABLES_OF_VM: Readonly<Record<string, string>> = {
   'values/meter.ts current': 'nests as calls do; metered() restores it',
   'interpreter/heap.ts measurement': 'numbers measurements, so that marks of an earlier one mean nothing',
@@ -285,7 +285,7 @@ function checkDeclaredDependencies(): Complaint[] {
   return complaints
 }
 
-/** Follows what would be loaded (types vanish, dynamic imports count) from each root entry, through all packages of ours. */
+/** Follows what would be loaded (types are erased, dynamic imports count) from each root entry, through all our packages. */
 async function checkBrowserSafety(): Promise<Complaint[]> {
   const complaints: Complaint[] = []
   for (const name of browserSafe) {
@@ -331,7 +331,7 @@ function checkDeterminism(): Complaint[] {
   return complaints
 }
 
-/** A source is used when a public entry, the command, a worker or a generator reaches it; what only tests reach is dead. */
+/** A source is used when a public entry, the command, a worker or a generator reaches it; a file that only tests reach is dead. */
 function checkUnusedSources(): Complaint[] {
   const starts = [
     ...entries().map((entry) => entry.source),
@@ -340,7 +340,7 @@ function checkUnusedSources(): Complaint[] {
     ...shipped.filter((path) => path.endsWith('/worker.ts')),
     ...generators,
   ]
-  // A door is a list for readers and tidy: what only it names is not used.
+  // A door is a list for readers and tidy: a mention in it is not a use.
   const lists = new Set([...doors.values()].flat().filter((path) => !starts.includes(path)))
   const seen = new Set<string>()
   const queue = starts.filter((path) => existsSync(join(root, path)))
@@ -356,7 +356,7 @@ function checkUnusedSources(): Complaint[] {
   return shipped.filter((path) => !seen.has(path) && !lists.has(path)).map((path) => `${path} is not reached from any entry`)
 }
 
-/** Every generator takes `--check`: it then writes nothing and fails when a file of its own is stale. */
+/** Every generator accepts `--check`: it then writes nothing and fails when one of its files is stale. */
 function checkGeneratedFiles(): Complaint[] {
   const complaints: Complaint[] = []
   for (const path of repositoryFiles().filter(isGenerated)) {
@@ -386,7 +386,7 @@ function checkEntries(): Complaint[] {
   return complaints
 }
 
-/** One version of everything, exact, and in words that a plain `npm pack` can publish. */
+/** One version of everything, exact, in a form that a plain `npm pack` can publish. */
 function checkVersions(): Complaint[] {
   const complaints: Complaint[] = []
   const chosen = new Map<string, string>()
@@ -399,7 +399,7 @@ function checkVersions(): Complaint[] {
       ...manifest.optionalDependencies,
       ...manifest.devDependencies,
     })) {
-      // A second version of one package has a name of its own.
+      // A second version of a package has a different name.
       if (!/^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
         complaints.push(`${file}: ${name} is "${version}", not an exact version`)
       const other = chosen.get(name)
@@ -434,7 +434,7 @@ function checkLook(): Complaint[] {
   return complaints
 }
 
-/** What answers differently once V8 has optimised the caller: `parseUrl` of @bridle/compiler/grants is the one way to read a URL. */
+/** APIs that change their answer once V8 has optimised the caller: only `parseUrl` of @bridle/compiler/grants may parse URLs. */
 function checkUrls(): Complaint[] {
   const complaints: Complaint[] = []
   for (const path of repositoryFiles().filter((each) => /\.(?:ts|mjs|js|tsx)$/.test(each) && !isGenerated(each))) {
@@ -500,7 +500,7 @@ function read(path: string): string {
   return text
 }
 
-/** Tracked files and new ones that are not ignored; in an unpacked archive, all files but built ones. */
+/** Tracked files and new ones that are not ignored; in an unpacked archive, all files except built ones. */
 function repositoryFiles(): string[] {
   const git = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
     cwd: root,
@@ -543,7 +543,7 @@ function escapeRegExp(text: string): string {
 }
 
 /**
- * The walks of ARCHITECTURE.md: a file that is named exists, and none comes twice in a walk. A folder that is left is not entered again; the
+ * The walks of ARCHITECTURE.md: a named file exists, and none occurs twice in a walk. A folder that is left is not entered again; the
  * paths are those of packages without `src`, or of the rooms of stdlib-tools.
  */
 function checkWalks(): Complaint[] {

@@ -1,6 +1,6 @@
-// What the workspace consists of, read from package.json files: the packages in import order, and for every public entry
+// The structure of the workspace, read from package.json files: the packages in import order, and for every public entry
 // (`@bridle/compiler/bytecode`) the source file behind it. vitest, the CLI bundle and tidy all take their aliases from here,
-// so a new entry is one line in `exports` (plus its twin in tsconfig.base.json, which tidy compares).
+// so a new entry is one line in `exports` (plus its counterpart in tsconfig.base.json, which tidy compares).
 // Plain JavaScript without dependencies: it also runs before anything is installed.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** Lowest layer first: a package may import those before it, never those after it. */
 export const layers = ['parser', 'compiler', 'vm', 'stdlib-tools', 'cli']
 
-/** Sources that set-up makes of other sources, so that git does not hold them; absolute paths. */
+/** Generated sources that git does not track; absolute paths. */
 export const builtSources = ['library/harn/modules.generated.ts', 'std-compiled.generated.ts', 'std.generated.ts'].map((name) =>
   join(root, 'packages', 'stdlib-tools', 'src', name),
 )

@@ -1,5 +1,5 @@
-// Every program of the corpus, both halves, at a small size: both tiers do the same with the
-// same fuel and heap charge, and its twin in JavaScript gives the same line.
+// Every program of the corpus, both halves, at a small size: both tiers behave the same with the
+// same fuel and heap charge, and the JavaScript twin prints the same line.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,5 +1,5 @@
-// Times the JavaScript twin of a program in a process of its own: `javascript.mjs FOLDER N` the import with the first run, then repeated
-// runs; `javascript.mjs FOLDER N growth` the sizes N, 2N and 4N. The answer is a line of JSON.
+// Times the JavaScript twin of a program in a separate process: `javascript.mjs FOLDER N` the import with the first run, then repeated
+// runs; `javascript.mjs FOLDER N growth` the sizes N, 2N and 4N. The output is a line of JSON.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

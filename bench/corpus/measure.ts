@@ -1,5 +1,5 @@
 // One measuring process of the corpus; run.ts bundles it. `TIER FOLDER N` times a program in one tier: the first run in the process
-// with compiling it, then repeated runs of the linked program. `growth FOLDER N` times N, 2N and 4N. The answer is a line of JSON.
+// including compilation, then repeated runs of the linked program. `growth FOLDER N` times N, 2N and 4N. The output is a line of JSON.
 
 import { Engine } from '../engine.js'
 import { LIMITS } from '../bulk.js'
@@ -40,12 +40,12 @@ function measureTier(n: number): Timing & { readonly output: string } {
   return { cold, warm: warmTime(() => void run()), output }
 }
 
-/** A compiler that works beside the program has its say before times count. */
+/** Lets V8's background compiler finish before times count. */
 function warmUp(run: () => void): void {
   for (let ms = 0, runs = 0; runs < WARM_UP_RUNS || (ms < WARM_UP_MS && runs < MOST_WARM_UP_RUNS); runs++) ms += milliseconds(run)
 }
 
-/** The best of a few runs after one: what a run takes that nothing disturbs. */
+/** The best of a few runs after one: the time of an undisturbed run. */
 function measureGrowth(n: number): Grown {
   const run = load(new Engine(), n)
   const { heap } = run()

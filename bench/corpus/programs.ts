@@ -1,4 +1,4 @@
-// The programs of the corpus: where they lie, their sizes, and their texts in Harn. One folder is one program; see README.md.
+// The programs of the corpus: their folders, sizes, and sources in Harn. One folder is one program; see README.md.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -35,7 +35,7 @@ export function listPrograms(half: Half, corpus: string): CorpusProgram[] {
     })
 }
 
-/** The texts of a program at size `n`, by the path that its imports use; `main` is the entry. */
+/** The sources of a program at size `n`, by the path that its imports use; `main` is the entry. */
 export function readTexts(
   folder: string,
   n: number,

@@ -1,6 +1,6 @@
 // `npm run bench -- --corpus visible|sealed|all`: programs that the engine was not tuned with, against the same programs in other
-// languages. In each round every program runs once in every engine, each run in a process of its own; ratios are those of one round, and
-// medians over rounds are reported. A measurement counts when all languages gave the same line.
+// languages. In each round every program runs once in every engine, each run in a separate process. Ratios are computed within a round, and
+// medians over rounds are reported. A measurement counts only if all languages print the same line.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ interface Answer extends Timing {
 
 interface CorpusPeer {
   readonly name: string
-  /** Null where there is no text of the program in the language of the engine. */
+  /** Null if there is no version of the program in the language of the engine. */
   readonly command: (program: CorpusProgram, bundled: string) => readonly string[] | null
 }
 
@@ -43,7 +43,7 @@ export interface CorpusReport {
   readonly lines: readonly string[]
 }
 
-/** Null for a word that names neither half nor both. */
+/** Null for an unknown word. */
 export function readHalves(text: string): readonly Half[] | null {
   const halves = HALVES.filter((half) => text === half || text === 'all')
   return halves.length === 0 ? null : halves
@@ -112,7 +112,7 @@ function textIn(program: CorpusProgram, file: string): string | null {
   return existsSync(path) ? path : null
 }
 
-/** The JavaScript twin as one text that defines `run`, for an engine without modules. */
+/** The JavaScript twin as one script that defines `run`, for an engine without modules. */
 async function bundleTwin(program: CorpusProgram, built: string): Promise<string> {
   const outfile = join(built, `${program.half}-${program.name}.js`)
   await build({
@@ -222,7 +222,7 @@ export function renderCorpus({ times, growth }: CorpusSamples, { rounds, machine
   return lines
 }
 
-/** The samples without what would tell one sealed program from another. */
+/** The samples without data that would identify a sealed program. */
 export function publicSamples({ times, growth }: CorpusSamples): Readonly<Record<Half, unknown>> {
   return {
     visible: { totals: makeTotals(times.visible), programs: times.visible, growth: growth.visible },
@@ -230,7 +230,7 @@ export function publicSamples({ times, growth }: CorpusSamples): Readonly<Record
   }
 }
 
-/** `text` with `section` in place of the one of the same heading, or behind everything. */
+/** `text` with `section` replacing the one of the same heading, or appended. */
 export function replaceSection(text: string, section: readonly string[]): string {
   const wanted = `${section.join('\n').trimEnd()}\n`
   const start = text.indexOf(`${section[0]}\n`)
@@ -239,7 +239,7 @@ export function replaceSection(text: string, section: readonly string[]): string
   return text.slice(0, start) + wanted + (next < 0 ? '' : text.slice(next))
 }
 
-/** The section as it stands in a text, null without it. */
+/** The section as it is in a text, null without it. */
 export function readSection(text: string): readonly string[] | null {
   const start = text.indexOf(`${CORPUS_HEADING}\n`)
   if (start < 0) return null

@@ -1,12 +1,12 @@
-// What is reported of the corpus. Of the visible half every program has a row; of the sealed half there are totals and counts only, so
-// that nobody can tune the engine to one of its programs.
+// The corpus report. For the visible half every program has a row; for the sealed half there are only totals and counts, so
+// that the engine cannot be tuned to one of its programs.
 
 import { figure, geometricMean, median } from '../stats.js'
 import type { Timing } from '../timing.js'
 import type { Grown } from './measure.js'
 import type { Half } from './programs.js'
 
-/** Times of a round; an engine that cannot run a program, or has no text of it, is absent. */
+/** Times of a round; an engine that cannot run a program, or has no version of it, is absent. */
 export interface Times {
   readonly compiled: Timing
   readonly base: Timing
@@ -28,7 +28,7 @@ export interface CorpusSamples {
 interface Ratio {
   readonly label: string
   readonly value: (times: Times) => number | undefined
-  /** Goals of issue and README: for the geometric mean, and for each program. */
+  /** Goals: for the geometric mean, and for each program. */
   readonly meanGoal?: number
   readonly eachGoal?: number
 }
@@ -129,12 +129,12 @@ export function programTable(programs: Readonly<Record<string, readonly Times[]>
   ]
 }
 
-/** By how much a program may grow more than its twin: times of short runs differ by as much. */
+/** Tolerance for the growth of a program relative to its twin: times of short runs vary by this much. */
 const TOLERANCE = 1.5
 
 const rise = (sizes: readonly Grown[], value: 'ms' | 'heap'): number => sizes.at(-1)![value] / sizes[0]![value]
 
-/** Whether time, or what a run is charged for memory, grows faster than the time of the JavaScript twin (at least in proportion to N). */
+/** Whether time, or the charge for memory, grows faster than the time of the JavaScript twin (at least in proportion to N). */
 export function growsFaster({ own, js }: Growing): boolean {
   const bound = TOLERANCE * Math.max(rise(js, 'ms'), own.at(-1)!.n / own[0]!.n)
   return rise(own, 'ms') > bound || rise(own, 'heap') > bound
@@ -152,7 +152,7 @@ export function growthTable(programs: Readonly<Record<string, Growing>>): string
   ]
 }
 
-/** The counts that may be told of the sealed half. */
+/** The counts of the sealed half that may be published. */
 export function growthCounts(programs: Readonly<Record<string, Growing>>): {
   readonly programs: number
   readonly faster: number

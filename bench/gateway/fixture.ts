@@ -1,4 +1,4 @@
-// What the tasks work on: a folder with sources, notes, tables and a repository, the same each time.
+// The files of the tasks: a folder with sources, notes, tables and a repository, always the same.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

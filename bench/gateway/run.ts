@@ -1,6 +1,6 @@
-// `npm run bench:gateway`: tokens of twelve MCP servers in one model's context, and behind the gateway. No model is needed: what a model would send stands
-// in tasks.ts, the servers answer, and a tokenizer counts. A request of a model carries everything that was said before, as the interfaces of models
-// want it; caches of providers change what that costs, not what it is.
+// `npm run bench:gateway`: tokens of twelve MCP servers in a model's context, directly and behind the gateway. No model is needed: tasks.ts contains
+// the model's messages, the servers answer, and a tokenizer counts. Each request to a model contains the whole conversation, as model APIs
+// require; caches of providers change the price of that, not the number.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ interface Conversation {
   /** Tokens of all requests together, each with everything before it. */
   input: number
   output: number
-  /** Tokens of the last request: how full the window is. */
+  /** Tokens of the last request: the fill level of the context window. */
   context: number
 }
 
@@ -34,7 +34,7 @@ class Counter {
     this.totals = { task, requests: 0, input: 0, output: 0, context: offered + countTokens(prompt) }
   }
 
-  /** The model is asked, and says this. */
+  /** A request to the model, with this reply. */
   say(text: string): void {
     this.totals.requests++
     this.totals.input += this.totals.context
@@ -50,7 +50,7 @@ class Counter {
 
 async function connect(command: string, args: readonly string[], env: { readonly [name: string]: string }): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' }, { capabilities: { elicitation: { form: {} } } })
-  // The gateway asks a person before files are moved; forms are no tokens of the model.
+  // The gateway asks a person before files are moved; forms cost the model no tokens.
   client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { approved: true } }))
   await client.connect(new StdioClientTransport({ command, args: [...args], env, stderr: 'ignore' }), { timeout: 120_000 })
   return client
@@ -63,7 +63,7 @@ async function ask(client: Client, name: string, args: { readonly [name: string]
   return text
 }
 
-/** What a model is told of tools. */
+/** The tool descriptions that a model receives. */
 const render = (tools: readonly { name: string; description?: string | undefined; inputSchema: unknown }[]): string =>
   JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })))
 

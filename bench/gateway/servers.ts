@@ -1,4 +1,4 @@
-// Twelve servers of the npm registry as people have them in their configurations. Those of services get a key that is no key: their tools are listed, and
+// Twelve servers of the npm registry in a typical user configuration. Servers of online services get an invalid key: their tools are listed, and
 // not called.
 
 import { spawnSync } from 'node:child_process'
@@ -55,7 +55,7 @@ export const SERVERS: { readonly [name: string]: ServerPackage } = {
   fetch: { package: 'mcp-fetch-server', version: '1.1.2' },
 }
 
-/** Installs what is not there yet, without scripts of packages. Throws when npm fails. */
+/** Installs missing servers, without scripts of packages. Throws when npm fails. */
 export function installServers(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const dependencies = Object.fromEntries(Object.values(SERVERS).map((each) => [each.package, each.version]))
@@ -72,7 +72,7 @@ export function installServers(folder: string): void {
   if (status !== 0) throw new Error(`npm install failed in ${folder}`)
 }
 
-/** As `mcpServers` of a client has them; `folder` is what they may work in. */
+/** As `mcpServers` of a client's configuration; `folder` is their working folder. */
 export function listServers(installed: string, folder: string): { readonly [name: string]: ServerEntry } {
   return Object.fromEntries(
     Object.entries(SERVERS).map(([name, { package: id, args, env }]) => {

@@ -1,20 +1,20 @@
-// Ten tasks, each solved twice: by single calls, as a model without scripts makes them, and by one script. Both ways end in the same value.
+// Ten tasks, each solved twice: by single calls, as a model without scripts makes them, and by one script. Both give the same value.
 
 import { join } from 'node:path'
 
-/** A call of a tool of a server, under its own name. */
+/** A call of a server's tool, under its own name. */
 export interface SingleCall {
   readonly server: string
   readonly tool: string
   readonly args: { readonly [name: string]: unknown }
 }
 
-/** Calls that a model makes at once; the texts of their results. */
+/** Parallel calls of a model; returns the texts of their results. */
 export type Turn = (...calls: readonly SingleCall[]) => Promise<readonly string[]>
 
 export interface Task {
   readonly prompt: string
-  /** What a model without scripts does: as few turns as the answers allow. What it does in its head costs nothing here. */
+  /** The calls of a model without scripts: as few turns as the results allow. Its reasoning costs nothing here. */
   readonly single: (turn: Turn, folder: string) => Promise<unknown>
   /** What the model looks up before it writes the script. */
   readonly search: readonly string[]

@@ -1,6 +1,6 @@
-// Times one program in one embedded engine, in a process of its own: `node measure.mjs ENGINE SOURCE NAME`. SOURCE is the text of the
-// program in the engine's language; for the engines of JavaScript it is the bundle of all of them, and NAME says which. `embedding`
-// as NAME measures what an embedding program feels instead. The answer is one line of JSON; times are processor time, as everywhere
+// Times one program in one embedded engine, in a separate process: `node measure.mjs ENGINE SOURCE NAME`. SOURCE is the source of the
+// program in the engine's language; for JavaScript engines it is the bundle of all of them, and NAME selects one. `embedding`
+// as NAME measures the costs of embedding instead. The output is one line of JSON; times are processor time, as everywhere
 // in the benchmark.
 
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 
 const LEAST_RUNS = 4
 const LEAST_MS = 250
-/** Past it a slow engine need not come to LEAST_RUNS. */
+/** After this time a slow engine may stop before LEAST_RUNS. */
 const ENOUGH_MS = 2000
 const CALLS = 200_000
 const FRESH = 100
@@ -52,9 +52,9 @@ greetings = [greet(name, 2) for name in names]
 }
 
 /**
- * An engine gives `load(text, name)`, which answers a function that does the work and gives its result as text;
- * `hostLoop(add)`, which answers a function that calls the host's `add` CALLS times; and `fresh(text)`, which makes a new machine,
- * runs a program on it and gives its result.
+ * An engine provides `load(text, name)`, which returns a function that does the work and returns its result as text;
+ * `hostLoop(add)`, which returns a function that calls the host's `add` CALLS times; and `fresh(text)`, which makes a new machine,
+ * runs a program on it and returns its result.
  */
 const ENGINES = {
   async 'quickjs-emscripten'() {

@@ -1,5 +1,5 @@
-// Forms of an object with named fields, each in text of its own as the compiled tier makes it: fields are read three times and
-// written twice a turn, behind the tests that the form needs. Answers nanoseconds for one turn, and for making an object of three.
+// Forms of an object with named fields, each in generated code as the compiled tier makes it: fields are read three times and
+// written twice per iteration, after the tests that the form needs. Returns nanoseconds per iteration, and for making an object of three fields.
 
 import { warmTime } from '../timing.js'
 
@@ -53,10 +53,10 @@ const HELPERS = { WithMap, WithSlots, WithFields, XY, XYZ }
 interface Form {
   /** Makes `o` with the fields x and y. */
   readonly make: string
-  /** Statements that leave a field in `v`, with `leave` where the object is something else. */
+  /** Statements that leave a field in `v`, with `leave` if the object has another form. */
   readonly read: (field: number) => string
   readonly write: (field: number, value: string) => string
-  /** An object of three fields, the loop's `k` among them. */
+  /** An object of three fields, one of them the loop's `k`. */
   readonly literal: string
 }
 
@@ -98,7 +98,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 function nanosecondsATurn(body: string): number {
   const names = Object.keys(HELPERS).join(',')
-  // A function made from text is the only one that V8 gives feedback of its own each time.
+  // Only for a function made from source does V8 collect separate feedback each time.
   // oxlint-disable-next-line typescript/no-implied-eval
   const loop = new Function('H', 'turns', `"use strict";const {${names}}=H;${body}`) as (
     helpers: unknown,

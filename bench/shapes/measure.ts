@@ -1,4 +1,4 @@
-// Base tier against plain stack switch, on the same compiled programs, in turn in one process.
+// Base tier against a plain stack switch, on the same compiled programs, interleaved in one process.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// The machine that the base tier was weighed against: a plain switch over the same stack code, one array for operands and locals.
-// It knows just the instructions of the fib and int_loop programs, with the same ints, fuel and depth bound as the real one, and
-// serves no other purpose. The labels are numbers for the reason given in the real loop.
+// The machine that the base tier was compared with: a plain switch over the same stack code, one array for operands and locals.
+// It supports just the instructions of the fib and int_loop programs, with the same ints, fuel and depth bound as the real one, and
+// serves no other purpose. Labels are numbers for the reason given in the real loop.
 
 import type { OPCODES } from '@bridle/compiler/bytecode'
 import type { CompiledProgram, FunctionChunk } from '@bridle/compiler/bytecode'
@@ -10,7 +10,7 @@ type Cell = number | string | null | FunctionChunk
 
 const MAX_FRAMES = 512
 
-/** Answers what the program prints. */
+/** Returns the output of the program. */
 export function runPlainStack(program: CompiledProgram): string {
   const chunk = program.modules.find((module) => module.key === program.main)!
   const { constants, functions } = chunk
@@ -95,7 +95,7 @@ export function runPlainStack(program: CompiledProgram): string {
         const y = stack[--sp]!,
           x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number') throw new Error('ints only')
-        // The result stays a condition: the next instruction is the jump that reads it.
+        // The result stays a raw condition: the next instruction is the jump that reads it.
         stack[sp - 1] = x < y ? 1 : 0
         continue
       }

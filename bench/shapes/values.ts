@@ -1,5 +1,5 @@
-// Number representations, each in the smallest generic setting: an operator that does not know its operands, on cells of one array.
-// Int work: sum = (sum + i * 3) % 1000003. Float work: x = x * 0.999 + y. Answers nanoseconds for one turn.
+// Number representations, each in the smallest generic setting: an operator with unknown operand types, on cells of one array.
+// Int work: sum = (sum + i * 3) % 1000003. Float work: x = x * 0.999 + y. Returns nanoseconds per iteration.
 
 import { warmTime } from '../timing.js'
 
@@ -82,7 +82,7 @@ const raw: Operators = {
 }
 
 function nanosecondsATurn(body: string, operators: Operators, lift: (value: number) => Cell): number {
-  // A function made from text is the only one that V8 gives feedback of its own each time.
+  // Only for a function made from source does V8 collect separate feedback each time.
   // oxlint-disable-next-line typescript/no-implied-eval
   const loop = new Function('add', 'multiply', 'modulo', 'regs', 'turns', body) as (
     add: Operator,

@@ -1,6 +1,6 @@
 // "Adding things" of CONTRIBUTING, done on a copy of the tree: a builtin, a command, a diagnostic and a standard module. Each is made from a
-// template here, works, and takes the files that CONTRIBUTING names; all others that change are generated, once for all of them. The opcode
-// and the executor have tests of their own.
+// template here, works, and changes exactly the files that CONTRIBUTING names; all other changed files are generated. The opcode
+// and the executor have separate tests.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SourceTree } from './tree.js'

@@ -1,4 +1,4 @@
-// "Add an executor" of CONTRIBUTING, done on a copy of the tree: which files it takes, and that the compiler of TypeScript names the table.
+// "Add an executor" of CONTRIBUTING, done on a copy of the tree: which files it changes, and that tsc names the table.
 // The executor is a template: `pigeon`, which carries a call to a loft that the entry names.
 
 import { afterAll, expect, test } from 'vitest'
@@ -19,11 +19,11 @@ afterAll(() => tree.remove())
 
 tree.writeProject('packages/stdlib-tools/src')
 
-test('an executor touches three source files, and types name the table that lacks it', { timeout: 300_000 }, () => {
-  // Packages have settings of their own, so that a few files are wrong under those of this tree.
+test('an executor changes three source files, and tsc names the table that lacks it', { timeout: 300_000 }, () => {
+  // Packages have their own settings, so a few files have errors under those of this tree.
   const known = tree.listTypeErrors()
   const listNew = (): string[] => tree.listTypeErrors().filter((file) => !known.includes(file))
-  // 1. The row: how the machine treats it, what a call is judged as, and where it goes.
+  // 1. The row: how the machine handles it, the identity of a call, and its target.
   tree.insert(
     'packages/compiler/src/grants/executors.ts',
     '  provider_native: {\n',

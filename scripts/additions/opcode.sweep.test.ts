@@ -1,5 +1,5 @@
-// "Add an opcode" of CONTRIBUTING, done on a copy of the tree: which files it takes, and that the compiler of TypeScript names each of them.
-// The opcode is a template: TIMES, `x -> x * a`, with an operand of its own kind, a form in the base tier and one in compiled code.
+// "Add an opcode" of CONTRIBUTING, done on a copy of the tree: which files it changes, and that tsc names each of them.
+// The opcode is a template: TIMES, `x -> x * a`, with its own kind of operand, a form in the base tier and one in compiled code.
 
 import { afterAll, expect, test } from 'vitest'
 import { SourceTree } from './tree.js'
@@ -11,7 +11,7 @@ afterAll(() => tree.remove())
 
 tree.writeProject('packages/vm/src', 'packages/compiler/src')
 
-test('an opcode touches six source files, and types name each that lacks it', { timeout: 300_000 }, () => {
+test('an opcode changes six source files, and tsc names each that lacks it', { timeout: 300_000 }, () => {
   // 1. The row of the opcode. The decoder has no case for it.
   tree.insert(
     'packages/compiler/src/bytecode/opcodes.ts',
@@ -49,7 +49,7 @@ test('an opcode touches six source files, and types name each that lacks it', { 
     '    case L.POW:\n',
     '    case L.TIMES:\n      return setOrFault(`multiply(${b()},${i.c})`)\n',
   )
-  // 6. The emitter, which types cannot ask for: an opcode that nothing emits is dead.
+  // 6. The emitter, for which there is no type error: an opcode that is never emitted is dead.
   tree.insert(
     'packages/compiler/src/emit/expressions.ts',
     'export function emitExpr',

@@ -1,4 +1,4 @@
-// A copy of the sources in which a test adds something as a newcomer would, and counts the files that it takes.
+// A copy of the sources in which a test adds something as a newcomer would, and counts the changed files.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -39,17 +39,17 @@ export class SourceTree {
     }
   }
 
-  /** Paths of the files that were edited or made, sorted. */
+  /** Paths of the edited or created files, sorted. */
   get touched(): readonly string[] {
     return [...this.#touched].toSorted()
   }
 
-  /** Forgets what was touched: another addition begins. */
+  /** Resets the list of changed files for the next addition. */
   begin(): void {
     this.#touched.clear()
   }
 
-  /** Puts `text` in front of the first `before` in a file. */
+  /** Inserts `text` before the first `before` in a file. */
   insert(path: string, before: string, text: string): void {
     const source = this.read(path)
     const at = source.indexOf(before)
@@ -58,7 +58,7 @@ export class SourceTree {
     this.#touched.add(path)
   }
 
-  /** Makes a file that must not be there. */
+  /** Creates a file that must not exist. */
   create(path: string, text: string): void {
     mkdirSync(dirname(join(this.folder, path)), { recursive: true })
     writeFileSync(join(this.folder, path), text, { flag: 'wx' })
@@ -84,7 +84,7 @@ export class SourceTree {
     return { status, output: stdout + stderr }
   }
 
-  /** Bundles the command line from the sources of the tree as they are now. */
+  /** Bundles the command line from the current sources of the tree. */
   bundle(): void {
     const module = pathToFileURL(join(this.folder, 'scripts', 'bundled-command.ts')).href
     const program = `const { bundledCommand } = await import(${JSON.stringify(module)}); console.log(JSON.stringify(await bundledCommand()))`
@@ -93,13 +93,13 @@ export class SourceTree {
     this.#bundle = JSON.parse(output) as { readonly path: string; readonly folder: string }
   }
 
-  /** Runs the command line that was bundled. */
+  /** Runs the bundled command line. */
   bridle(...args: string[]): { status: number | null; output: string } {
     if (this.#bundle === null) throw new Error('nothing was bundled')
     return this.run(this.#bundle.path, ...args)
   }
 
-  /** Settings by which `listTypeErrors` checks the folders that are named, tests left out. */
+  /** Settings by which `listTypeErrors` checks the given folders, without tests. */
   writeProject(...folders: string[]): void {
     const compilerOptions = {
       composite: false,
@@ -119,7 +119,7 @@ export class SourceTree {
     writeFileSync(join(this.folder, 'tsconfig.json'), JSON.stringify(project))
   }
 
-  /** Files in which types are wrong, sorted. */
+  /** Files with type errors, sorted. */
   listTypeErrors(): string[] {
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
     const { status, output } = this.run(tsc, '-p', 'tsconfig.json', '--pretty', 'false')

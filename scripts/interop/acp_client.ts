@@ -1,11 +1,11 @@
-// A client of the official TypeScript SDK of the Agent Client Protocol at `bridle serve acp`, which does what acp_client.py does.
+// A client based on the official TypeScript SDK of the Agent Client Protocol for `bridle serve acp`; does the same as acp_client.py.
 
 import { spawn } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { PROTOCOL_VERSION, client, ndJsonStream } from '@agentclientprotocol/sdk'
 import type { ClientContext } from '@agentclientprotocol/sdk'
 
-/** What a client saw, by feature; run.ts knows what is right. */
+/** Observations of a client, by feature; run.ts knows the correct ones. */
 export type SeenByClient = { readonly [feature: string]: unknown }
 
 export async function useAgent(node: string, command: string, script: string, folder: string): Promise<SeenByClient> {

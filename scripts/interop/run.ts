@@ -1,7 +1,7 @@
-// `npm run interop`: programs of others as peers of ours, at the versions that are installed: MCP servers that our client uses from a script,
-// clients that use `bridle serve mcp server.harn` and a gateway, and clients of the Agent Client Protocol that use `bridle serve acp agent.harn`. What
-// each feature gave goes into the table of docs/tools/interop.md. Python programs need `mcp`, `fastmcp` and `agent-client-protocol` of PyPI; a Python
-// that has them is named by BRIDLE_PYTHON (`python3` by default), and without one they are left out. `npm run interop -- acp` is that part alone.
+// `npm run interop`: our implementation with peers of others, in their installed versions: MCP servers that our client uses from a script,
+// clients that use `bridle serve mcp server.harn` and a gateway, and clients of the Agent Client Protocol that use `bridle serve acp agent.harn`. The
+// results go into the table of docs/tools/interop.md. Python programs need `mcp`, `fastmcp` and `agent-client-protocol` of PyPI; BRIDLE_PYTHON names a Python
+// that has them (`python3` by default), and without one they are skipped. `npm run interop -- acp` runs only that part.
 
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -49,7 +49,7 @@ async function findPort(): Promise<number> {
   return port
 }
 
-/** Starts a program that listens, and resolves when somebody answers there. */
+/** Starts a program that listens, and resolves when it accepts connections. */
 async function startListener(
   command: string,
   args: readonly string[],
@@ -106,7 +106,7 @@ async function tryServer(program: string, version: string, how: string, server: 
     'return json_parse(mcp_call(s, "point", {})).y == 9007199254740993',
     true,
   )
-  // What a failure says is the server's affair; some keep it to themselves.
+  // The server decides what a failure message contains; some send none.
   const failed =
     'return try { mcp_call(s, "fail", {}) } catch (e) { contains(to_string(e), "fail") || contains(to_string(e), "no tea") }'
   await check('errors of tools', failed, true)
@@ -209,7 +209,7 @@ function tryClient(
     if (feature in seen) note(program, version, `${how}, ${String(seen['revision'])}: ${feature}`, seen[feature], wanted)
 }
 
-/** What clients of every line see of exports.harn. */
+/** What clients of every SDK line see of exports.harn. */
 const EXPORTED: { readonly [feature: string]: unknown } = {
   'descriptions and defaults': [
     'Where a place is.',
@@ -327,7 +327,7 @@ return sum`
 
 const ASKED = ['write new', 'drop', 'write new', 'drop']
 const SAID = 'not saved\napproval_denied\nnot saved\nran\n'
-/** The last is of a session that was loaded again. */
+/** The last one is of a session that was loaded again. */
 const UPDATES_AND_PAST = ['agent_message_chunk', 'tool_call', 'tool_call_update', 'user_message_chunk']
 
 async function withAgentFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
@@ -407,7 +407,7 @@ function writePage(): void {
   const text = readFileSync(page, 'utf8')
   const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)]
   if (before < 0 || after < 0) throw new Error(`${page} has no place for the rows`)
-  // Programs that are not installed here keep the rows that they had.
+  // Rows of programs that are not installed here are kept.
   const kept = readRows(text.slice(before, after)).filter(({ program }) => rows.every((row) => row.program !== program))
   const head = '| program | version | feature | result |\n| --- | --- | --- | --- |'
   const lines = [...rows, ...kept].map(

@@ -1,4 +1,4 @@
-// Clients of the TypeScript SDKs, of both lines, as peers of `bridle serve mcp`: each gives what run.ts compares.
+// Clients of both lines of the TypeScript SDKs, as peers of `bridle serve mcp`: each returns what run.ts compares.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { root } from '../workspace.mjs'
 
 type Fields = { readonly [key: string]: unknown }
 
-/** What the clients of all lines have in common, as far as it is used here. */
+/** The common interface of the clients of all lines, as far as it is used here. */
 interface AnyClient {
   connect(transport: unknown): Promise<void>
   close(): Promise<void>
@@ -25,11 +25,11 @@ export interface Line {
   readonly program: string
   readonly version: string
   readonly revision: string
-  /** A client, and what requests and notifications are named by. */
+  /** A client, and the names of requests and notifications. */
   readonly make: () => { readonly client: AnyClient; readonly elicit: unknown; readonly log: unknown }
   readonly stdio: (command: string, args: readonly string[]) => unknown
   readonly http: (url: string) => unknown
-  /** Whether the results of calls are checked by a schema that stands between arguments and options. */
+  /** Whether calls take a result schema between arguments and options. */
   readonly hasResultSchema: boolean
 }
 
@@ -37,14 +37,14 @@ const INFO = { name: 'interop', version: '1' }
 const OFFER = { capabilities: { elicitation: {} } }
 
 function readVersion(require: NodeJS.Require, name: string): string {
-  // Packages hide their manifests; the folder of an entry leads to it.
+  // Packages hide their manifests; the folder of an entry leads to them.
   const entry = require.resolve(name)
   const mark = join('node_modules', ...name.split('/').slice(0, 2))
   const folder = entry.slice(0, entry.lastIndexOf(mark) + mark.length)
   return (require(join(folder, 'package.json')) as { readonly version: string }).version
 }
 
-/** The lines that are installed. */
+/** The installed lines. */
 export async function listLines(): Promise<readonly Line[]> {
   const fromTools = createRequire(join(root, 'packages', 'stdlib-tools', 'package.json'))
   const load = async <T>(name: string): Promise<T> => (await import(fromTools.resolve(name))) as T

@@ -1,16 +1,16 @@
-// What a regular expression of JavaScript may cost. V8 tries ways through a pattern one after the other, so a pattern is safe for text
-// of strangers only where the number of ways does not grow with the text. That is a property of the automaton behind it (Weber and
-// Seidl, "On the degree of ambiguity of finite automata"): some text leads from a state back to itself in two ways: exponential; some
-// text keeps state p, leads from p to q and keeps q: the square of the length, or worse. A search from every place is a state of its own
-// that reads anything. States from which nothing can fail any more do not count: who is there has matched.
+// The cost of a JavaScript regular expression. V8 backtracks, so a pattern is safe for untrusted text
+// only if the number of paths does not grow with the text. That is a property of its automaton (Weber and
+// Seidl, "On the degree of ambiguity of finite automata"): if some text leads from a state back to itself in two ways, the cost is exponential; if some
+// text keeps state p, leads from p to q and keeps q, it is quadratic or worse. An unanchored search is an additional state
+// that reads anything. States from which nothing can fail do not count: the match is certain there.
 //
-// Texts are made of sample characters: those the pattern tells apart.
+// Texts consist of sample characters: one for each class that the pattern distinguishes.
 
-/** States above which nothing is judged; no pattern of ours is near. */
+/** Maximum number of states; larger patterns are not judged. None of ours is near it. */
 const MOST_NODES = 600
-/** Steps of one search for a text, by which this stays quick itself. */
+/** Maximum steps of one search, to keep this check fast. */
 const MOST_STEPS = 4_000_000
-/** A count above this is as good as no bound. */
+/** A larger repetition count is treated as unbounded. */
 const MOST_COPIES = 80
 
 const LINE_ENDS = '\n\r\u2028\u2029'
@@ -41,7 +41,7 @@ const COMMON = [
 class Unreadable extends Error {}
 
 /**
- * Why a pattern is refused; null when its time is in proportion to the text.
+ * Why a pattern is refused; null when its time is linear in the text.
  * @param {string} source
  * @param {string} flags
  * @returns {string | null}
@@ -177,7 +177,7 @@ function isUnbounded(node) {
   return false
 }
 
-/** Characters that the sets of the pattern tell apart, as far as their ends show. @param {string} source @param {string} flags */
+/** Characters that distinguish the sets of the pattern, found at the ends of their ranges. @param {string} source @param {string} flags */
 function samplesOf(source, flags) {
   const found = new Set(COMMON)
   const add = (/** @type {number} */ code) => {
@@ -189,7 +189,7 @@ function samplesOf(source, flags) {
   })
   for (const char of plain) add(/** @type {number} */ (char.codePointAt(0)))
   const all = [...found].filter((char) => char.length === 1 || /[uv]/.test(flags))
-  // Those that no set tells apart are one.
+  // Characters that no set distinguishes count as one.
   const sets = setSources(new Reader(source, flags).read()).map((each) => tester(each, flags))
   const seen = new Map(
     all.map((char) => [`${sets.map((test) => Number(test(char))).join('')}${/\w/.test(char)}${LINE_ENDS.includes(char)}`, char]),
@@ -213,7 +213,7 @@ function tester(source, flags) {
 // --- the automaton -------------------------------------------------------------------------------------------------------
 
 /**
- * Where reading goes on: a node, and the samples that may be read there; `end` when the text may end.
+ * A continuation: a node, and the samples that may be read there; `end` when the text may end.
  * @typedef {{ node: number, mask: bigint, end: boolean }} Step
  */
 
@@ -228,7 +228,7 @@ class Automaton {
     this.nodes = []
     this.match = this.add({ kind: 'match' })
     const start = this.emit(tree, this.match)
-    // A sticky pattern is tried at one place only.
+    // A sticky pattern is tried at one position only.
     this.search = flags.includes('y') ? -1 : this.add({ kind: 'read', mask: this.all, next: -1 })
     const begin = this.search < 0 ? start : this.add({ kind: 'go', next: [start, this.search] })
     if (this.search >= 0) this.nodes[this.search].next = begin
@@ -281,7 +281,7 @@ class Automaton {
     }
   }
 
-  /** All ways on, behind a node that read a sample (-1: at the start of the text): two ways to one node are two entries. */
+  /** All continuations after a node that read a sample (-1: at the start of the text): two paths to one node are two entries. */
   waysFrom(/** @type {number} */ node, /** @type {number} */ sample) {
     const key = node * (this.samples.length + 1) + sample + 1
     const known = this.closures.get(key)
@@ -303,7 +303,7 @@ class Automaton {
           ways.push({ node: at, mask: each.kind === 'read' ? mask & each.mask : mask, end })
         return
       }
-      // Twice, because a loop that may read nothing is left and entered again: `(a*)*`.
+      // Twice, because a loop that may read nothing can be left and entered again: `(a*)*`.
       if (seen.filter((other) => other === at).length > 1) return
       if (each.kind === 'check') {
         const held = this.check(each, before)
@@ -320,7 +320,7 @@ class Automaton {
     return ways
   }
 
-  /** What may come behind a condition, given what was read; null when it does not hold. @returns {{ mask: bigint, end: boolean } | null} */
+  /** What may follow a condition, given what was read; null when it does not hold. @returns {{ mask: bigint, end: boolean } | null} */
   check(/** @type {any} */ { what, mask, edge }, /** @type {bigint} */ before) {
     const isLine = this.flags.includes('m')
     const free = { mask: this.all, end: true }
@@ -343,7 +343,7 @@ class Automaton {
   /** Indices below are those of the tables themselves, so their entries are there. @returns {string | null} */
   problem() {
     const count = this.samples.length
-    // Nodes from which nothing can fail, whatever comes.
+    // Nodes from which nothing can fail, whatever follows.
     const isSafe = (/** @type {number} */ node) =>
       node !== this.search &&
       this.samples.every((_, sample) => {
@@ -354,7 +354,7 @@ class Automaton {
     const reads = this.nodes.flatMap((node, at) => (node.kind === 'read' && node.mask !== 0n ? [at] : []))
     const index = new Map(reads.map((node, at) => [node, at]))
     const size = reads.length
-    /** By node and sample read there: what may read each sample next; a node twice where two ways lead there. @type {any[]} */
+    /** By node and sample read there: what may read each sample next; a node twice if two paths lead there. @type {any[]} */
     const table = []
     for (let node = 0; node < size; node++) {
       for (let sample = 0; sample < count; sample++) {
@@ -385,7 +385,7 @@ class Automaton {
       if (++steps > MOST_STEPS) throw new Unreadable('is too large to be judged')
     }
 
-    // Two ways from a state back to itself.
+    // Two paths from a state back to itself.
     for (const home of failing) {
       for (let first = 0; first < count; first++) {
         if (!can(home, first)) continue

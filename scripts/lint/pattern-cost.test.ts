@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { costProblem } from './pattern-cost.mjs'
 
-describe('what takes more than linear time', () => {
+describe('patterns that take more than linear time', () => {
   test.each<[RegExp, string]>([
     [/^(?:a+)+$/, 'exponential'],
     [/^(?:a|a)*$/, 'exponential'],
@@ -23,7 +23,7 @@ describe('what takes more than linear time', () => {
   ])('%s', (pattern, why) => expect(costProblem(pattern.source, pattern.flags)).toContain(why))
 })
 
-describe('what does not', () => {
+describe('patterns that take linear time', () => {
   test.each([
     [/\s+/g],
     [/\bx\w*!/],

@@ -1,6 +1,6 @@
-// Rules of our own for oxlint. `linear-patterns`: text and patterns of strangers meet no regular expression that may backtrack. A literal
-// is judged (pattern-cost.mjs); a pattern made at run time is refused, because nobody can judge it here. What only ever reads bounded
-// text of our own may say so:
+// Our own rules for oxlint. `linear-patterns`: no regular expression that may backtrack is applied to untrusted text or built from it. A literal
+// is analysed (pattern-cost.mjs); a pattern built at run time is refused, because it cannot be analysed here. Code that only reads bounded
+// text of our own may disable the rule:
 //
 //   // oxlint-disable-next-line bridle/linear-patterns -- a name of at most 64 characters
 
@@ -40,7 +40,7 @@ const linearPatterns = {
       CallExpression: (/** @type {any} */ node) => {
         construct(node)
         const { callee } = node
-        // A text that is searched for by these is made into a pattern.
+        // A string argument of these methods is compiled to a pattern.
         if (callee.type !== 'MemberExpression' || callee.computed || !/^(?:match|matchAll|search)$/.test(callee.property.name))
           return
         const source = node.arguments.length === 1 ? constantText(node.arguments[0]) : null

@@ -1,6 +1,6 @@
-// The client that the conformance package of the protocol starts, one process a scenario: `client.ts URL`, with the scenario's
-// name in MCP_CONFORMANCE_SCENARIO and what it needs to know in MCP_CONFORMANCE_CONTEXT. It does with our own client what the
-// scenario expects any client to do; the package watches from the server's side.
+// The client that the protocol's conformance package starts, one process per scenario: `client.ts URL`, with the scenario's
+// name in MCP_CONFORMANCE_SCENARIO and its parameters in MCP_CONFORMANCE_CONTEXT. It does with our own client what the
+// scenario expects of any client; the package observes from the server's side.
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import { McpConnections, mcpProvider } from '@bridle/stdlib-tools/mcp'
@@ -10,7 +10,7 @@ import type { Plain } from '@bridle/vm'
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { readonly [key: string]: string }
 type Call = { readonly name: string; readonly arguments: { readonly [name: string]: Plain } }
-/** Calls that the scenario wants; each tool once where it wants none in particular. */
+/** Calls that the scenario expects; each tool once if it expects none in particular. */
 const wanted = (context as unknown as { readonly toolCalls?: readonly Call[] }).toolCalls
 const url = process.argv.at(-1)!
 /** The page that the package expects as the id of clients that have one. */
@@ -18,7 +18,7 @@ const CLIENT_PAGE = 'https://conformance-test.local/client-metadata.json'
 
 const NEVER = new AbortController().signal
 
-/** In place of a person: follows the link and gives where it leads back to. */
+/** In place of a person: follows the link and returns the redirect target. */
 async function agree(page: URL): Promise<string> {
   const response = await fetch(page, { redirect: 'manual' })
   return response.headers.get('location') ?? ''
@@ -53,12 +53,12 @@ const connections = new McpConnections({
   },
 })
 
-/** The tools that scenarios with tools have, and arguments they take. */
+/** The tools of scenarios, with suitable arguments. */
 const ARGUMENTS: { readonly [tool: string]: { readonly [name: string]: Plain } } = {
   add_numbers: { a: 5, b: 3 },
   valid_tool: { region: 'us-east1' },
 }
-/** Scenarios that only look at how tools are listed: their servers do not answer calls. */
+/** Scenarios that only check how tools are listed: their servers do not answer calls. */
 const LIST_ONLY: ReadonlySet<string> = new Set(['json-schema-ref-no-deref'])
 
 interface Listed {

@@ -1,4 +1,4 @@
-// What the server scenarios of the protocol's conformance package expect to find, as tools, resources and prompts of a host in
+// Tools, resources and prompts that the server scenarios of the protocol's conformance package expect, as a host in
 // TypeScript (`toMcpServer`): the counterpart of server.harn. Names and texts are the package's.
 
 import { createRegistry, defineTool } from '@bridle/stdlib-tools'
@@ -225,7 +225,7 @@ async function askToConfirm(_: object, { client }: ToolContext): Promise<string>
 export function hostFixture(): HostBackend {
   const registry = createRegistry(TOOLS)
   let changes = 0
-  // What is offered changes at every call of these.
+  // Each call of these changes the lists.
   registry.use(
     tool('test_trigger_tool_change', () => {
       registry.use(tool(`changed_${++changes}`, () => 'ok'))

@@ -1,4 +1,4 @@
-// Scenarios about extensions that we do not offer, which the protocol leaves to everybody, and scenarios in which the package checks nothing.
+// Scenarios about optional extensions that we do not offer, and scenarios in which the package checks nothing.
 
 type Reasons = { readonly [scenario: string]: string }
 

@@ -1,8 +1,8 @@
-// `npm run test:mcp [-- server|host|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here
-// wrote. Each scenario runs in every revision of REVISIONS that it is about. Server scenarios look at `bridle serve mcp server.harn` as a process
-// over HTTP, and at the same as tools of a host (host.ts); client scenarios start client.ts against servers of their own, one process a scenario.
-// Everything is on this machine. A scenario has passed when a check of its own passed and none failed: those that every scenario gets (that
-// messages fit the protocol's schema) are not enough. Warnings of the package are shown and are not failures.
+// `npm run test:mcp [-- server|host|client|SCENARIO …]`: both sides of our MCP against the protocol's independent conformance
+// package. Each scenario runs in every revision of REVISIONS that it supports. Server scenarios test `bridle serve mcp server.harn` as a process
+// over HTTP, and the same tools in a host (host.ts); client scenarios start client.ts against their own servers, one process per scenario.
+// Everything is local. A scenario has passed when one of its own checks passed and none failed: the generic ones (that
+// messages match the protocol's schema) are not enough. Warnings of the package are shown and are not failures.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -49,7 +49,7 @@ function run(args: readonly string[]): Promise<Ended> {
     const child = spawn(packageNode, [conformance, ...args], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Clients run from source, wherever they are started.
+      // Clients run from source, from any folder.
       env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') },
     })
     let text = ''
@@ -64,7 +64,7 @@ function run(args: readonly string[]): Promise<Ended> {
 
 interface Scenario {
   readonly name: string
-  /** In which it runs; null where the package chooses. */
+  /** The revision in which it runs; null if the package chooses. */
   readonly revision: string | null
 }
 
@@ -91,7 +91,7 @@ interface Check {
   readonly errorMessage?: string
 }
 
-/** Checks by scenario, of the results that a run left in a folder. */
+/** Checks by scenario, from the result folder of a run. */
 function readChecks(results: string): ReadonlyMap<string, readonly Check[]> {
   const found = new Map<string, readonly Check[]>()
   const visit = (at: string, name: string): void => {
@@ -129,7 +129,7 @@ function report(side: Side, { name, revision }: Scenario, checks: readonly Check
   if (!ok && problem !== null) process.stdout.write(problem.replace(/^/gm, '     '))
 }
 
-/** The command that people start, and where it listens. */
+/** The command, and its address. */
 async function startCommand(): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const bridle = join(root, 'packages', 'cli', 'dist', 'bridle.js')
   const args = ['serve', 'mcp', join(here, 'server.harn'), '--transport', 'http', '--bind', '127.0.0.1:0', '--poll-after', '200']
@@ -190,7 +190,7 @@ async function testClient(scenarios: readonly Scenario[]): Promise<void> {
       report('client', scenario, checks, problem)
     }
   }
-  // Most of the time is the start of processes.
+  // Starting processes takes most of the time.
   await Promise.all([work(), work()])
 }
 

@@ -1,7 +1,7 @@
-// `npm run test:runtimes`: what is built, under other runtimes than the one of the tests: Node 22 and 24, Deno, Bun. Each comes from the npm
-// package that carries its binary, into `.cache/runtimes`; one that cannot be had is left out with a notice. `-- deno bun` tests these only.
+// `npm run test:runtimes`: the build under other runtimes than that of the tests: Node 22 and 24, Deno, Bun. Each comes from the npm
+// package that contains its binary, into `.cache/runtimes`; unavailable ones are skipped with a notice. `-- deno bun` tests only these.
 //
-// A runtime does what its users do: the command (run, journal, replay, trace, snapshot, durable store, tests, a part of the conformance suite),
+// Each runtime does what its users do: the command (run, journal, replay, trace, snapshot, durable store, tests, a part of the conformance suite),
 // the examples, and a program that embeds Bridle and serves MCP over `fetch` (sample.mjs).
 
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ interface Runtime {
   /** The npm package, and where its binary is below `node_modules`. */
   readonly package: string
   readonly binary: string
-  /** What stands in front of the name of a program. */
+  /** Arguments before the name of a program. */
   readonly flags: readonly string[]
 }
 
@@ -50,7 +50,7 @@ const TESTS = `pipeline test_sum(task) { assert_eq(1 + 1, 2) }
 interface Step {
   readonly name: string
   readonly words: readonly string[]
-  /** What standard output has in it. */
+  /** Expected content of standard output. */
   readonly says: string
   readonly code?: number
 }
@@ -118,7 +118,7 @@ function testRuntime(runtime: Runtime): void {
   writeFileSync(join(folder, 'files.harn'), FILES)
   writeFileSync(join(folder, 'waits.harn'), WAITS)
   writeFileSync(join(folder, 'tests.harn'), TESTS)
-  // A code cache of its own: other engines refuse the code of Node's.
+  // A separate code cache: other engines reject the code of Node's.
   const env = {
     ...process.env,
     BRIDLE_COMPILE_CACHE: join(folder, 'cache'),
@@ -138,7 +138,7 @@ function testRuntime(runtime: Runtime): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Its binary, installed when it is first asked for; null where it cannot be had. */
+/** Its binary, installed on first use; null if it is not available. */
 function install({ name, version, package: from, binary }: Runtime): string | null {
   const folder = join(root, '.cache', 'runtimes', name)
   const path = join(folder, 'node_modules', binary)

@@ -1,5 +1,5 @@
-// What run.ts has each runtime do as an embedder: tools, a snapshot that goes on elsewhere, a replay, an MCP server behind the runtime's own
-// `fetch` server, and a client of it and of a program.
+// The program that run.ts runs in each runtime as an embedder: tools, a snapshot that continues elsewhere, a replay, an MCP server behind the runtime's own
+// `fetch` server, and clients of it and of a program.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -14,7 +14,7 @@ const double = defineTool({
   execute: (input) => 2 * /** @type {{ n: number }} */ (input).n,
 })
 
-// A run that waits, and goes on from its bytes in another runtime object.
+// A run that waits, and continues from its bytes in another runtime object.
 const later = defineTool({ name: 'later', execute: (_input, { idempotencyKey }) => pending(idempotencyKey) })
 const first = createRuntime({ tools: [double, later] })
 const source =

@@ -1,5 +1,5 @@
-// Approvals and budgets: scripts that answer for the people they ask, answers that are no approval of the call, and calls that spend what
-// is not there.
+// Approvals and budgets: scripts that answer for the people they ask, invalid approvals, and calls that exceed
+// a budget.
 
 import { answered, approvalProvider, createRuntime } from '@bridle/stdlib-tools'
 import type { ApprovalRequest, Provider, RunResult } from '@bridle/stdlib-tools'

@@ -1,4 +1,4 @@
-// Archives of strangers, unpacked by the tool of the catalogue: nothing lies outside of the target afterwards, and nothing is left of an
+// Untrusted archives, unpacked by the catalogue's tool: no file outside the target is written, and nothing is left of an
 // archive that is refused.
 
 import { rows } from '../../rows.js'
@@ -28,7 +28,7 @@ export const cases = rows(
     source: `import { std_tools } from "std/catalogue"
 import { tool_call } from "std/tools"
 let bad = json_parse(${JSON.stringify(JSON.stringify(path))})
-// zip_create refuses one name twice: it is given another of as many letters.
+// zip_create refuses duplicate names: one gets another name of the same length.
 let other = if bad == "good" { "bood" } else { bad }
 let packed = zip_create([{path: "good", content: "x"}, {path: other, content: "x"}])
 write_file_bytes("a.zip", bytes_from_hex(regex_replace("626f6f64", "676f6f64", bytes_to_hex(packed))))

@@ -1,4 +1,4 @@
-// Budgets of calls, tokens and money, spent side by side, under other names, and in two halves of a run.
+// Budgets of calls, tokens and money, spent concurrently, under other names, and in two halves of a run.
 
 import { answered, createRuntime, defineTool } from '@bridle/stdlib-tools'
 import type { Budgets, Provider } from '@bridle/stdlib-tools'
@@ -14,7 +14,7 @@ async function countOrders(world: World, body: string, budgets: Budgets): Promis
 
 const call = (name: string): string => `try { tool_call("${name}", {item: "a", amount: 1}) } catch (e) { }`
 
-/** A model that says little of what it costs. */
+/** A model that underreports its cost. */
 function model(usage: object): { readonly provider: Provider; readonly asked: () => number } {
   let asked = 0
   return {

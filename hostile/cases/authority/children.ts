@@ -1,4 +1,4 @@
-// Variables that make a program run other code, handed to children of a run that may start `echo` only.
+// Variables that make a program run other code, passed to children of a run that may only start `echo`.
 
 import { rows } from '../../rows.js'
 

@@ -1,8 +1,8 @@
-// Every operation on files by every trick with paths: nothing beside the root is read, listed, asked about or changed.
+// Every operation on files with every path trick: nothing outside the root is read, listed, tested or changed.
 
 import { rows } from '../../rows.js'
 
-/** `P` is the path of the attack, a file; `D` its folder. What comes back is shown: the secret must not be in it. */
+/** `P` is the path of the attack, a file; `D` its folder. The result is printed and must not contain the secret. */
 const OPERATIONS: readonly string[] = [
   'read_file(P)',
   'read_file_bytes(P)',

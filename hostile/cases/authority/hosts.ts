@@ -1,4 +1,4 @@
-// Addresses that look granted and are not: spellings of private addresses, hosts beside the granted one.
+// Addresses that look granted but are not: spellings of private addresses, hosts similar to the granted one.
 
 import { rows } from '../../rows.js'
 

@@ -1,4 +1,4 @@
-// Ids and names that become folders and files: none leads out of its place, under the root and above it.
+// Ids and names that become folders and files: none escapes its folder, inside the root or above it.
 
 import { rows } from '../../rows.js'
 
@@ -17,7 +17,7 @@ const IDS: readonly string[] = [
   '',
 ]
 
-/** What makes, reads or lists by an id; `made` in a path shows in what lies in the root afterwards. */
+/** What creates, reads or lists by an id; `made` in a path is visible among the files of the root afterwards. */
 const USES: Readonly<Record<string, string>> = {
   'sessions of agent state':
     'let h = agent_state_init(".harn/state", {session_id: ID})\nagent_state_write(h, "made", "x")\nreturn "ok"',

@@ -1,4 +1,4 @@
-// A builtin is called by a text that is its name (`x |> "http_get"`), and the text may be put together as the program runs: no ceiling is passed so.
+// A builtin is called by a string with its name (`x |> "http_get"`), possibly computed at run time: this bypasses no ceiling.
 
 import { createRuntime, memoryModules } from '@bridle/stdlib-tools'
 import type { CodeCase } from '../../load-cases.js'
@@ -49,7 +49,7 @@ export const cases: readonly CodeCase[] = Object.entries(WAYS).flatMap(([way, at
         } catch {
           // It was refused before the run.
         }
-        // A builtin looks up variables for its own work, such as that of a proxy.
+        // A builtin looks up variables for its own use, such as that of a proxy.
         const beyond = world.performed.filter((what) => what !== 'process.info')
         must(beyond.length === 0, `performed ${beyond.join(', ')}`)
       },

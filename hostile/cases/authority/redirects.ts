@@ -1,5 +1,5 @@
-// Redirects and names that lead elsewhere: each hop is judged by itself, a name is judged by what it resolves to, and no credential of a
-// request goes along to another origin, whoever set it.
+// Redirects and names that lead elsewhere: each hop is judged separately, a name is judged by its resolved addresses, and no credential of a
+// request is sent to another origin, whoever set it.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,11 +14,11 @@ const OWN = 'credential-of-the-script-5512'
 interface Places {
   readonly here: string
   readonly elsewhere: string
-  /** Everything that came to `elsewhere`. */
+  /** All requests that reached `elsewhere`. */
   readonly seen: readonly string[]
 }
 
-/** Two servers of different origins; `here` sends on to `elsewhere`, by any status and over one hop more. */
+/** Two servers of different origins; `here` redirects to `elsewhere`, with any status and through another hop. */
 async function between(attack: (places: Places) => Promise<void>): Promise<void> {
   const seen: string[] = []
   const far = createServer((request, response) => {

@@ -1,5 +1,5 @@
-// Going on with a run of less authority in a host of more: by its snapshot, its journal, and a replay that goes on. What was
-// forged may say anything.
+// Continuing a run of less authority in a host of more: by its snapshot, its journal, and a replay that continues. Forged
+// files may claim anything.
 
 import { createRuntime, MemoryJournal } from '@bridle/stdlib-tools'
 import type { Grant, Run, RunResult, Runtime, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'
@@ -7,7 +7,7 @@ import { readDocument, writeDocument } from '@bridle/vm'
 import type { CodeCase } from '../../load-cases.js'
 import type { World } from '../../world.js'
 
-/** Waits once, then tries everything; no script can be refused more politely. */
+/** Waits once, then tries everything. */
 const TRYING = `
 sleep(1ms)
 let tries = [
@@ -26,7 +26,7 @@ interface Lesser {
   readonly name: string
   readonly runtime?: RuntimeOptions
   readonly start?: StartOptions
-  /** What a run of it may perform, all else is forbidden. */
+  /** What its runs may perform; everything else is forbidden. */
   readonly may: readonly string[]
 }
 
@@ -51,7 +51,7 @@ const LESSER: readonly Lesser[] = [
   {
     name: 'builtins denied',
     runtime: { grants: ['*'], builtins: { deny: ['exec', 'write_file', 'host_tool_call', 'host_call'] } },
-    // Where a grant may have its paths counted from.
+    // The folder to which paths of a grant are relative.
     may: ['fs.read', 'http.request', 'process.info'],
   },
   { name: 'builtins allowed', runtime: { grants: ['*'], builtins: { allow: ['sleep', 'read_file'] } }, may: ['fs.read'] },
@@ -75,7 +75,7 @@ async function awaitTried(run: Run): Promise<RunResult> {
   return result
 }
 
-/** Starts in the lesser host, is written down where it first waits, and cancelled there. */
+/** Starts in the lesser host, is stored where it first waits, and cancelled there. */
 async function snapshotInLesserHost(world: World, { runtime: less = {}, start = {} }: Lesser): Promise<Uint8Array> {
   const host = makeHost(world, less)
   const run = host.start(host.compile(TRYING), start)

@@ -1,4 +1,4 @@
-// One tool that a run may not use, by every route that leads to it, under every kind of refusal.
+// One forbidden tool, by every route that leads to it, under every kind of refusal.
 
 import { rows } from '../../rows.js'
 import type { RuntimeCase } from '../../format.js'
@@ -44,7 +44,7 @@ export const cases = rows(
       name: `${route}, against ${refusal}`,
       source: `${HEAD}try {\n${call}\n} catch (e) {\n  println("refused")\n}\n`,
       runtime: { enforceManifest: false, ...runtime },
-      // The note may be read where that is granted.
+      // Reading the note is permitted if it was granted.
       ...(/"notes\.read", \{id/.test(call) ? { performs: ['tool:notes.read'] } : {}),
     })),
   ),

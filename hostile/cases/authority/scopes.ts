@@ -1,5 +1,5 @@
-// A scope that narrows is left by whoever opened it. What runs in it, a module of somebody else above all, tries to end it, to open a wider one
-// or to leave it behind.
+// Only the code that opened a narrowing scope can close it. Code inside, in particular an untrusted module, tries to end it, to open a wider one
+// or to escape from it.
 
 import { runToText, makeHostOptions, must } from '../../attempt.js'
 import { memoryModules } from '@bridle/stdlib-tools'

@@ -1,5 +1,5 @@
-// Texts that a compiler, a checker or a formatter of messages may spend itself on. Each compiles or is refused with a diagnostic, soon:
-// the bound here is gross, because the machines of tests are busy; `npm run test:hostile` and the bench have the figures.
+// Sources on which a compiler, a checker or a message formatter may spend too much time. Each compiles or is refused with a diagnostic, soon:
+// the bound here is coarse, because test machines are busy; `npm run test:hostile` and the bench have exact figures.
 
 import { CompileError, createRuntime } from '@bridle/stdlib-tools'
 import type { CodeCase } from '../../load-cases.js'

@@ -1,4 +1,4 @@
-// Snapshots and journals that someone changed: loaded or refused, with an error of the product; never a crash, never more authority.
+// Snapshots and journals that were tampered with: loaded or refused, with an error of the product; never a crash, never more authority.
 
 import { MemoryJournal, SnapshotError, createRuntime, decodeJournal, encodeEntry, isToolError } from '@bridle/stdlib-tools'
 import { Random } from '../../../fuzz/random.js'
@@ -29,7 +29,7 @@ async function makeSnapshot(world: World): Promise<Uint8Array> {
   return bytes
 }
 
-/** Errors that say what is wrong with what was given; all others are ours. */
+/** Errors that describe what is wrong with the input; all others are our bugs. */
 function isRefusal(cause: unknown): boolean {
   const name = cause instanceof Error ? cause.name : ''
   return (

@@ -1,5 +1,5 @@
-// Work that is long in one go, and memory outside of the machine: a limit ends the run, or the script is told. And what waits beside it
-// has its turn.
+// Long operations, and memory outside the machine: a limit ends the run, or the script gets an error. Other waiting work
+// gets its turn.
 
 import { MemoryFs, MemoryStore, createRuntime, memoryProcess, scriptedHttp } from '@bridle/stdlib-tools'
 import { must, makeCases } from '../../attempt.js'
@@ -29,7 +29,7 @@ const GROSS_GROWTH = 768 << 20
 const SHARED = 'var x: any = 1\nfor i in 1 to 40 { x = [x, x] }\n'
 const TEXT = 'let t = "a" * 4000000\n'
 
-/** Each once took long in one go. */
+/** Each once took long in one operation. */
 const LONG: Readonly<Record<string, string>> = {
   'a path of slashes': 'path_basename("/" * 4000000)',
   'a path of backslashes': 'path_normalize("\\\\" * 4000000)',
@@ -58,7 +58,7 @@ const LONG: Readonly<Record<string, string>> = {
   'a list of 2^24 returned': 'var x: any = 1\nfor i in 1 to 24 { x = [x, x] }\nreturn x',
 }
 
-/** Each makes the process keep something, outside of the machine. */
+/** Each makes the process hold memory outside the machine. */
 const KEPT: Readonly<Record<string, string>> = {
   'files in memory': `${TEXT}var i = 0\nwhile true { write_file("/f\${i}", t)\ni += 1 }`,
   'a file that grows': `${TEXT}while true { append_file("/f", t) }`,
@@ -103,7 +103,7 @@ export const cases = [
         async () => {
           const before = process.memoryUsage.rss()
           const end = await findLimit(source)
-          // Gross: were it kept, it would be a gigabyte and more.
+          // Coarse: if it were kept, it would be over a gigabyte.
           must(process.memoryUsage.rss() - before < GROSS_GROWTH, `${end}: the process grew`)
           must(['heap', 'work', 'done'].includes(end) || end.includes('No space left'), `ended as ${end}`)
         },

@@ -1,5 +1,5 @@
-// Parsers of text from outside: any character or opening thing repeated twenty thousand times, and a hundred thousand or a million times.
-// Such a text once ended the process, because a library went as deep as the text and a regular expression was compiled where the stack was
+// Parsers of untrusted text: any character or opening construct repeated twenty thousand times, and a hundred thousand or a million times.
+// Such input once ended the process, because a library recursed as deep as the input and a regular expression was compiled when the stack was
 // nearly full.
 
 import { createRuntime } from '@bridle/stdlib-tools'
@@ -7,7 +7,7 @@ import { makeCases, must } from '../../attempt.js'
 
 const LIMITS = { heap: 64 << 20, fuel: 5_000_000 }
 
-/** Each by what calls it with the text `t`. */
+/** Parser calls with the input `t`. */
 const PARSERS: Readonly<Record<string, string>> = {
   YAML: 'yaml_parse(t)',
   'YAML behind a key': 'yaml_parse("a: " + t)',
@@ -63,7 +63,7 @@ const REPEATED = [
   ],
 ]
 
-/** How often a parser gets a thing. Each fourth is a million times, in each parser another fourth; all of them would take minutes. */
+/** Number of repetitions. Each fourth construct is repeated a million times, a different fourth in each parser; all of them would take minutes. */
 function listLengths(parser: number, thing: number): readonly number[] {
   return [20_000, (parser + thing) % 4 === 0 ? 1_000_000 : 100_000]
 }

@@ -1,4 +1,4 @@
-// Servers that misbehave, reached by scripts: each costs a bounded time, and the run goes on.
+// Misbehaving servers, reached by scripts: each takes a bounded time, and the run continues.
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-// Work without end, in every construct that can repeat or grow: a limit ends it, and nothing in the script hears of that.
+// Endless work, in every construct that can repeat or grow: a limit ends it, unnoticed by the script.
 
 import { rows } from '../../rows.js'
 
@@ -48,7 +48,7 @@ const BODIES: Readonly<Record<string, readonly [limit: string, body: string]>> =
   'output without line breaks': ['output', 'while true { print("x" * 1000) }'],
 }
 
-/** What a script may try against its end. */
+/** Attempts of a script to survive its end. */
 const AROUND: Readonly<Record<string, (body: string) => string>> = {
   'in a try': (body) => `try {\n${body}\n} catch (e) {\nprintln("survived")\n}\nprintln("survived")`,
   'in a task that is awaited': (body) =>
@@ -68,7 +68,7 @@ export const cases = rows(
       name: `${name}, ${how}`,
       source: withDeclarationsFirst(body, wrap),
       runtime: { limits: { fuel: 4_000_000, heap: 10_000_000, output: 100_000, tasks: 200, frames: 2000 } },
-      // Depth and tasks are errors that a script may catch and go on from; all others end the run.
+      // Depth and tasks are errors that a script may catch; all others end the run.
       ...(limit === '' ? {} : { verdict: 'limit' as const, lacks: ['survived'] }),
     })),
   ),

@@ -1,5 +1,5 @@
-// Runs that end while something of theirs is under way: programs and the programs that those start, the lock of a store, a file that is
-// half written. However the run ends, all of it is gone.
+// Runs that end while something of theirs is active: child processes and their children, the lock of a store, a partly
+// written file. However the run ends, nothing of it remains.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ import { makeCases, must } from '../../attempt.js'
 import type { World } from '../../world.js'
 
 const STAYS = 'setInterval(() => {}, 1000)'
-/** Starts a program that stays, writes down both, and stays. */
+/** Starts a program that keeps running, records both process ids, and keeps running. */
 const STARTS = `const c = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(STAYS)}], { stdio: 'ignore' }); const fs = require('node:fs'); fs.writeFileSync('pids.new', process.pid + ' ' + c.pid); fs.renameSync('pids.new', 'pids'); ${STAYS}`
 
 const BEGIN = `let child = spawn { exec(${JSON.stringify(process.execPath)}, "-e", ${JSON.stringify(STARTS).replaceAll('${', '\\${')}) }
 while !file_exists("pids") { sleep(10) }
 `
 
-/** How the script goes on, how the run is stopped from outside, and how it ends. */
+/** How the script continues, how the run is stopped from outside, and how it ends. */
 const ENDS: Readonly<
   Record<
     string,
@@ -36,14 +36,14 @@ const ENDS: Readonly<
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A process whose parent has not yet asked for its end is no longer there.
+    // A zombie process has ended.
     return !/^State:\s+Z/m.test(existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : '')
   } catch {
     return false
   }
 }
 
-/** What the script makes, and the store of its project. */
+/** Files of the script, and the store of its project. */
 const KEPT = new Set(['pids', 'whole', '.harn', '.harn/store.json'])
 
 /** The system takes a moment to end a process. */

@@ -1,10 +1,10 @@
-// Values on their way to a tool and back, and arguments that a model wrote badly.
+// Values on their way to a tool and back, and malformed arguments from a model.
 
 import { answered, createRuntime, defineTool } from '@bridle/stdlib-tools'
 import type { Provider } from '@bridle/stdlib-tools'
 import { must, makeCases } from '../../attempt.js'
 
-/** Each must come back as it went: `echo` answers what it was given, and the script compares. */
+/** Each must return unchanged: `echo` returns its argument, and the script compares. */
 const VALUES: Readonly<Record<string, string>> = {
   'an int beyond 2^53': '9007199254740993',
   'the least int': '(0 - 9223372036854775807 - 1)',
@@ -28,7 +28,7 @@ async function cameBack(value: string): Promise<void> {
   )
 }
 
-/** What a model wrote as the arguments of a call; the tool may not run with anything else. */
+/** Arguments of a call as a model wrote them; the tool must not run with other ones. */
 const BAD: readonly string[] = [
   '{"path": "/tm',
   'wipe',

@@ -1,5 +1,5 @@
-// Every command with files that are none: missing, folders, noise, empty, pipes, devices, names that the system does not take, and, as a
-// user without rights, what may not be read or written. Each is refused or works, with one of the exit codes of docs/language/command.md.
+// Every command with invalid files: missing, folders, noise, empty, pipes, devices, names that the system refuses, and, as an
+// unprivileged user, unreadable and unwritable files. Each is refused or works, with one of the exit codes of docs/language/command.md.
 
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
@@ -67,7 +67,7 @@ const COMMANDS: readonly string[] = [
   'run --root $ ok.harn',
 ]
 
-/** A script that names the file by a literal: preflight looks at it. */
+/** A script that names the file by a literal: preflight checks it. */
 const NAMED: readonly ((path: string) => string)[] = [
   (path) => `println(render(${path}))\n`,
   (path) => `import ${path}\nprintln(1)\n`,
@@ -96,7 +96,7 @@ function judge(command: string, { code, text }: Ended): void {
   must(code === 0 || text !== '', `${what}: nothing was said`)
 }
 
-/** Root reads everything, so that the attack becomes somebody else. */
+/** Root can read everything, so the attack runs as another user. */
 async function withoutRights(world: World, attack: () => Promise<void>): Promise<void> {
   const { getuid, seteuid } = process
   if (getuid === undefined || seteuid === undefined) return

@@ -1,4 +1,4 @@
-// Questions that nobody can answer, and waiting for what cannot come.
+// Questions that nobody can answer, and waits for events that cannot occur.
 
 import { rows } from '../../rows.js'
 

@@ -1,6 +1,6 @@
-// How long an editor waits after a keystroke: for findings, hover and completion, in files of 2,000 and 3,000 lines that are made of the
-// modules of the library. `node --import tsx packages/cli/scripts/editing.ts`. Processor time of this process, in milliseconds; beside it the time of the
-// same findings from scratch, alternating, because other work on the machine slows both.
+// How long an editor waits after a keystroke: for findings, hover and completion, in files of 2,000 and 3,000 lines built from
+// library modules. `node --import tsx packages/cli/scripts/editing.ts`. Prints the processor time of this process in milliseconds, and
+// the time of the same findings from scratch, alternating, because other work on the machine slows both.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ const MODULES = [
   'llmspell',
   'prompt_library',
 ]
-/** Edits before the first that counts, and those that count. */
+/** Warm-up edits, and measured edits. */
 const WARM = 40
 const EDITS = 80
 
@@ -64,7 +64,7 @@ function measureEditing(lines: number): void {
     text = TextDocument.update(text, [{ range: { start: at, end: at }, text: `  let added_${edit} = ${edit}\n` }], edit)
     const offset = text.offsetAt({ line, character: 8 })
     const next: OpenDocument = new OpenDocument(text, runtimes, last)
-    // What is asked first parses the version: one edit is followed by a question, the next by the findings.
+    // The first request parses the version: one edit is followed by a question, the next by the findings.
     if (edit % 2 === 0) {
       hover.push(measure(() => makeHover(next, registry, offset)))
       completion.push(measure(() => listCompletions(next, next, registry, offset)))
@@ -77,7 +77,7 @@ function measureEditing(lines: number): void {
   for (const [name, times] of Object.entries(rows)) console.log(`${text.lineCount} lines  ${name.padEnd(22)} ${summarize(times)}`)
 }
 
-/** A line within a function, about so many hundredths into the file. */
+/** A line within a function, about this many hundredths into the file. */
 function findLine(text: TextDocument, part: number): number {
   const lines = text.getText().split('\n')
   let line = Math.floor((lines.length * part) / 100)

@@ -1,12 +1,12 @@
-// What a run of the command may do, from its flags. Without any it is what whoever started it may
+// What a run of the command may do, from its flags. Without any, it may do what the user may
 // do. Flags only take away:
 //
 //   --allow, --deny   builtins that may, or may not, be called
 //   --root DIR        files below these folders only; no programs, no private addresses, of the environment a short list of plain variables
-//   --env NAME        this variable as well, for a run that is confined
+//   --env NAME        this variable as well, for a confined run
 //   --secret NAME     this variable as a secret: used by name, seen by no script; NAME@ORIGIN says where it may be sent
-//   --grant SPEC      these powers only: an area (`fs`), a tool id (`http.get`), with constraints behind a colon
-//   --sandbox         no power at all, but those of --grant
+//   --grant SPEC      these powers only: an area (`fs`), a tool id (`http.get`), with constraints after a colon
+//   --sandbox         no powers except those of --grant
 
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -27,17 +27,17 @@ export interface AuthorityFlags {
   readonly grant?: readonly string[]
   readonly root?: readonly string[]
   readonly sandbox?: boolean
-  /** Where skills are looked for first. */
+  /** The folder where skills are searched for first. */
   readonly skillDir?: readonly string[]
-  /** Variables that a confined run sees beside the plain ones. */
+  /** Variables that a confined run sees in addition to the plain ones. */
   readonly env?: readonly string[]
-  /** Variables that are lent by name: `NAME`, or `NAME@ORIGIN`. */
+  /** Variables lent as secrets: `NAME`, or `NAME@ORIGIN`. */
   readonly secret?: readonly string[]
-  /** Tools must be as the lock file has them. */
+  /** Tools must match the lock file. */
   readonly locked?: boolean
   readonly lockFile?: string
   readonly verifyKey?: string
-  /** Where traces go, and whether nothing happens that they cannot keep. */
+  /** Where traces go, and whether effects that cannot be traced are refused. */
   readonly trace?: string
   readonly traceRequired?: boolean
 }
@@ -48,20 +48,20 @@ export interface Authority {
     'grants' | 'toolGrants' | 'defaultDeny' | 'builtins' | 'pins' | 'confinement' | 'tracing'
   >
   readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http' | 'secrets'>
-  /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
+  /** Hosts of MCP servers, and of the authorization servers they name; null: any. */
   readonly mcpNetwork: NetworkPolicy | null
-  /** Folders of skills that whoever started the run named; they shadow all others. */
+  /** Folders of skills named on the command line; they shadow all others. */
   readonly skillFolders: readonly string[]
-  /** Folder that relative paths and imports count from. */
+  /** Folder to which relative paths and imports are relative. */
   readonly root: string
-  /** What the providers do, as data. */
+  /** The confinement of the providers, as data. */
   readonly confined: Confined
-  /** Whether servers of MCP may be reached, and those be started that are programs. */
+  /** Whether MCP servers may be reached, and whether those that are programs may be started. */
   readonly mcp: { readonly isGranted: boolean; readonly mayStart: boolean }
 }
 
 /**
- * Of the flags alone, or, with `before`, of a run that goes on: then it is what both allow. Throws UsageError.
+ * From the flags alone or, with `before`, for a run that continues: then only what both allow. Throws UsageError.
  */
 export function makeAuthority(
   flags: AuthorityFlags,
@@ -73,7 +73,7 @@ export function makeAuthority(
   const own = readConfinement(flags)
   const confined = before === null ? own : narrowConfined(parseConfined(before.confinement), own)
   const { roots, privateHosts, mcpHosts } = confined
-  // The first root is where relative paths begin; a run that goes on keeps its own.
+  // Relative paths start in the first root; a run that continues keeps its own.
   const root = flags.root === undefined && roots !== null ? (roots[0] ?? process.cwd()) : resolve(flags.root?.[0] ?? '.')
   const isGranted =
     makeGrants({ grants: [powers.grants ?? []] }).allows('mcp.connect') &&
@@ -121,7 +121,7 @@ function readConfinement(flags: AuthorityFlags): Confined {
 
 const readSecretName = (spec: string): string => spec.split('@', 2)[0]!
 
-/** Links are followed where they are: a root that is moved afterwards is another one. */
+/** Resolves links now: moving a root later does not change the confinement. */
 function resolveFolder(path: string): string {
   try {
     return realpathSync(path)
@@ -130,12 +130,12 @@ function resolveFolder(path: string): string {
   }
 }
 
-/** Roots as the flags have them: a script may name files by a path with links, as whoever started it does. */
+/** Roots as the flags spell them: a script may use paths with links, as the user does. */
 function asWritten({ root = [] }: AuthorityFlags, roots: readonly string[]): readonly string[] {
   return root.map((path) => resolve(path)).filter((path) => !roots.includes(path) && roots.includes(resolveFolder(path)))
 }
 
-/** Of a script that is served: beside what the flags leave it, it may be served, and ask those that it is served to. */
+/** For a served script: in addition to the powers that the flags leave, it may be served and may send requests to its clients. */
 export function makeServingAuthority(flags: AuthorityFlags): Authority {
   const authority = makeAuthority(flags)
   const serving: readonly Grant[] = ['mcp.serve', 'mcp.client', 'approval.ask']
@@ -157,13 +157,13 @@ function readPowers(flags: AuthorityFlags): Pick<RuntimeOptions, 'grants' | 'too
   return readGrants(specs)
 }
 
-/** Everything but starting programs, which no folder confines; `--grant process` gives that too. */
+/** Everything except starting programs, which no folder confines; `--grant process` adds that. */
 function listConfined(): readonly Grant[] {
   return (Object.keys(EFFECTS) as EffectKind[]).filter((kind) => !['process.exec', 'mcp.connect'].includes(kind))
 }
 
 /**
- * With what the lock file pins, and with traces, where the flags ask for them. `runs`: how many runs the command makes; many write a
+ * Adds the pins of the lock file and the traces that the flags request. `runs`: the number of runs of the command; several runs write one
  * file each, in a folder. Throws UsageError and CommandError.
  */
 export async function withLock(
@@ -172,7 +172,7 @@ export async function withLock(
   script: string,
   runs: 'one' | 'many' = 'one',
 ): Promise<Authority> {
-  // Whoever gives the key means to call only what it signed.
+  // A given key means that only tools with its signature may be called.
   if (locked !== true && verifyKey !== undefined)
     throw new UsageError('--verify-key needs --locked: without it no lock file is read')
   if (traceRequired === true && trace === undefined) throw new UsageError('--trace-required needs --trace FILE')
@@ -190,11 +190,11 @@ export async function withLock(
 
 // ---- environment ---------------------------------------------------------------------------------------------------------
 
-/** What a program needs to find its way, and says nothing of its user's affairs. */
+/** Variables that programs need to work and that reveal nothing private. */
 const PLAIN_VARIABLES: ReadonlySet<string> = new Set([
   ...['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
   ...['COLORTERM', 'COLUMNS', 'FORCE_COLOR', 'LINES', 'NO_COLOR'],
-  // How this command is set up; none of them is a secret.
+  // Settings of this command; none of them is a secret.
   ...['HARN_EGRESS_ALLOW', 'HARN_EGRESS_DENY', 'HARN_EGRESS_DEFAULT', 'HARN_STATE_DIR', 'HARN_RUN_DIR', 'HARN_WORKTREE_DIR'],
   ...['HARN_LLM_PROVIDER', 'HARN_LLM_MODEL', 'HARN_DEFAULT_PROVIDER', 'HARN_LLM_CALLS_DISABLED', 'HARN_STRUCTURAL_EXPERIMENT'],
   ...['HARN_REQUIRE_SIGNED_SKILLS', 'HARN_DEFAULT_SHELL'],
@@ -205,8 +205,8 @@ function isPlainVariable(name: string): boolean {
 }
 
 /**
- * The environment of a run and the secrets that it is lent. Confined, it has the plain variables and those of --env: which of the
- * others are secrets, no name tells. What --secret names is no variable of the run, confined or not.
+ * The environment of a run and the secrets that it is lent. A confined run has the plain variables and those of --env, because
+ * names do not tell which of the others are secrets. A secret of --secret is never a variable of the run.
  */
 function readVariables(
   flags: AuthorityFlags,

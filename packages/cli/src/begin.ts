@@ -1,5 +1,5 @@
-// What the command begins with. A plain run of a script goes straight to it, because its start is part of every run; all other
-// words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
+// Start of the command. A plain run of a script takes a short path, because its start-up time is part of every run. All other
+// arguments go to program.ts, which knows every command and option. Errors also become messages and exit codes here.
 
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, toSystemFailure } from './errors.js'
 import { makeRefusalDocument } from './failure-document.js'
@@ -10,15 +10,15 @@ import { runCommand } from './commands/run.js'
 import { closeTelemetry, isTelemetryAsked, openTelemetry } from './telemetry/telemetry.js'
 
 /**
- * Carries the words of the command line out; the exit code is left in the process. `build` tells this build of the command from all
- * others; from source there is none.
+ * Executes the arguments of the command line and sets the exit code of the process. `build` identifies this build of the command;
+ * from source there is none.
  */
 export async function begin(words: readonly string[], build?: string): Promise<void> {
-  // Not process.exit: text that is still on its way through a pipe would be cut off.
+  // Not process.exit: it would cut off output that is still being written to a pipe.
   process.exitCode = await runToCode(words, build)
 }
 
-/** The exit code of the words of a command line. `print` is where a plain run writes; standard output when absent. */
+/** The exit code for the arguments of a command line. `print` receives the output of a plain run; standard output by default. */
 export async function runToCode(words: readonly string[], build?: string, print?: (text: string) => void): Promise<number> {
   const isTold = isTelemetryAsked(process.env)
   try {
@@ -43,7 +43,7 @@ export async function runToCode(words: readonly string[], build?: string, print?
   }
 }
 
-/** Whoever asks for JSON reads standard output, also when nothing came of it. Words behind `--` are those of the script. */
+/** With --json the caller reads standard output, also after a failure. Arguments after `--` belong to the script. */
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).includes('--json')

@@ -1,10 +1,10 @@
-// Where the command keeps what it can make again: code of its own, compiled scripts.
+// The folder for what the command can make again: its compiled code and compiled scripts.
 
 import { mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** What BRIDLE_COMPILE_CACHE names, or the user's folder for such things; null where it is `off`. */
+/** The folder named by BRIDLE_COMPILE_CACHE, or the user's cache folder; null if it is `off`. */
 export function findCacheFolder(env: NodeJS.ProcessEnv): string | null {
   const setting = env['BRIDLE_COMPILE_CACHE']
   if (setting === 'off') return null
@@ -13,8 +13,8 @@ export function findCacheFolder(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * For the owner, with parents. Not Node's own `recursive`, which never returns where a parent can neither be made nor found (`/proc/x`).
- * The starter reads no package of ours, or this would be the one of `@bridle/stdlib-tools/node`.
+ * For the owner only, with parents. Not Node's own `recursive`, which never returns if a parent can neither be created nor found (`/proc/x`).
+ * The starter imports none of our packages, otherwise it would use the function of `@bridle/stdlib-tools/node`.
  */
 export function makeCacheFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
@@ -22,7 +22,7 @@ export function makeCacheFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have made it since.
+    // Another process may have made it meanwhile.
     if ((cause as { readonly code?: unknown }).code !== 'EEXIST') throw cause
   }
 }

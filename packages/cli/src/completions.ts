@@ -1,5 +1,5 @@
-// Completions for shells, made from the table of commands: names of commands and subcommands, options, and the values that an option may
-// have. Everything else is a path.
+// Completions for shells, made from the table of commands: names of commands and subcommands, options, and the values of
+// options. Everything else completes to a path.
 
 import type { Command } from 'commander'
 
@@ -12,7 +12,7 @@ interface Place {
   readonly description: string
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly Flag[]
-  /** What its first argument may be; null: a path, or anything. */
+  /** Values of its first argument; null: a path, or anything. */
   readonly values: readonly string[] | null
 }
 
@@ -21,11 +21,11 @@ interface Flag {
   readonly short: string | null
   readonly description: string
   readonly takesValue: boolean
-  /** Null: any value; a path is as likely as another. */
+  /** Null: any value, possibly a path. */
   readonly values: readonly string[] | null
 }
 
-/** The text that a shell reads. `values`: by command, what its first argument may be beside what the command says itself. */
+/** The completion script for a shell. `values`: by command, further values of its first argument. */
 export function makeCompletions(
   program: Command,
   shell: Shell,
@@ -52,7 +52,7 @@ function listPlaces(command: Command, path: string): readonly Place[] {
 
 const listWords = ({ commands, values }: Place): readonly string[] => [...commands.map(({ name }) => name), ...(values ?? [])]
 
-/** A group of commands, and a command with a list of values, take none. */
+/** A group of commands, and a command with a list of values, take no path. */
 const takesPath = ({ commands, values }: Place): boolean => commands.length === 0 && values === null
 
 const listFlags = (place: Place): readonly string[] => [

@@ -8,7 +8,7 @@ import { CommandError } from './errors.js'
 let folder = ''
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-// A manifest that cannot be used is a fault of its writer, whichever part of it is wrong: the command says which, and has no bug.
+// An invalid manifest is the user's error, whichever part is wrong: the command reports the part, and must not crash.
 test.each([
   ['no TOML', '[check\n', /harn\.toml/],
   ['a wrong option of a command', '[fmt]\nline_width = "wide"\n', /fmt\.line_width/],

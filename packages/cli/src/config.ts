@@ -1,5 +1,5 @@
-// What `harn.toml` says about checking, linting and formatting. It is looked for in the folder of a file and upwards, and no
-// further than a folder that holds `.git`. Keys are written with underscores; a hyphen in place of one is taken too.
+// The settings of `harn.toml` for checking, linting and formatting. It is searched for in the folder of a file and upwards, up
+// to a folder that contains `.git`. Keys are written with underscores; hyphens are accepted too.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -57,10 +57,10 @@ function withUnderscores(table: unknown): unknown {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key.replaceAll('-', '_'), value]))
 }
 
-/** What holds where there is no manifest. */
+/** The defaults, without a manifest. */
 export const NO_CONFIG: Config = { ...schema.parse({}), path: null }
 
-/** The configuration for a file or folder. Throws CommandError for a manifest that cannot be used. */
+/** The configuration for a file or folder. Throws CommandError for an invalid manifest. */
 export function loadConfig(path: string): Config {
   const manifest = findManifestAbove(resolve(path))
   if (manifest === null) return NO_CONFIG

@@ -1,25 +1,25 @@
-// What the providers of a run confine it to, as data: what two confinements leave, and whether one is within the other. Apart from
-// authority.ts, because a run that begins compares nothing.
+// The confinement of a run's providers, as data: the intersection of two confinements, and whether one is within the other. Separate from
+// authority.ts, because a new run compares nothing.
 
 import { isAbsolute, relative, sep } from 'node:path'
 import type { RunAuthority } from '@bridle/stdlib-tools'
 import type { Plain } from '@bridle/vm'
 
-/** What the providers of a run confine it to: written down with it, and narrowed where it goes on. */
+/** The confinement of a run's providers: stored with the run, and narrowed when it continues. */
 export interface Confined {
   /** Real paths; null: no confinement, neither of files nor of addresses and variables. */
   readonly roots: readonly string[] | null
-  /** Hosts at private addresses that are named one by one. */
+  /** Hosts at private addresses that were named individually. */
   readonly privateHosts: readonly string[]
   /** Hosts of MCP servers; null: any. */
   readonly mcpHosts: readonly string[] | null
-  /** Whether MCP was granted without naming hosts: then servers may be programs, too. */
+  /** Whether MCP was granted without hosts: then servers may be programs, too. */
   readonly mcpPrograms: boolean
-  /** Variables that are seen beside the plain ones; null: all. */
+  /** Variables that are visible in addition to the plain ones; null: all. */
   readonly variables: readonly string[] | null
   /** Secrets that may be lent, as the flag has them: NAME or NAME@ORIGIN; null: any. */
   readonly secrets: readonly string[] | null
-  /** Variables that are not seen in any case: those that were lent as secrets. */
+  /** Variables that are never visible: those that were lent as secrets. */
   readonly hidden: readonly string[]
 }
 
@@ -42,7 +42,7 @@ const TIGHTEST: Confined = {
   hidden: [],
 }
 
-/** From a file that anyone may have written: what cannot be read there confines most. */
+/** From an untrusted file: unreadable parts confine most. */
 export function parseConfined(facts: Plain): Confined {
   if (facts === null) return NOT_CONFINED
   if (typeof facts !== 'object' || Array.isArray(facts)) return TIGHTEST
@@ -60,7 +60,7 @@ export function parseConfined(facts: Plain): Confined {
   }
 }
 
-/** What both leave; folders and hosts of `before` come first. */
+/** The intersection; folders and hosts of `before` come first. */
 export function narrowConfined(before: Confined, now: Confined): Confined {
   const intersectLists = <T>(
     a: readonly T[] | null,
@@ -71,7 +71,7 @@ export function narrowConfined(before: Confined, now: Confined): Confined {
     const found = a.flatMap((one) => b.flatMap((other) => common(one, other) ?? []))
     return [...new Set(found)]
   }
-  // Only a confined run has hosts that are excepted.
+  // Only a confined run has exempt hosts.
   const exempt = before.roots === null ? now.privateHosts : now.roots === null ? before.privateHosts : null
   return {
     roots: intersectLists(before.roots, now.roots, (a, b) => (isBelow(a, b) ? a : isBelow(b, a) ? b : null)),
@@ -86,7 +86,7 @@ export function narrowConfined(before: Confined, now: Confined): Confined {
 
 const isSame = (one: string, other: string): string | null => (one === other ? one : null)
 
-/** Whether `now` leaves nothing that `before` did not. */
+/** Whether `now` allows nothing that `before` did not. */
 export function isWithin(now: Confined, before: Confined): boolean {
   const hasAll = <T>(a: readonly T[] | null, b: readonly T[] | null, isIn: (one: T, other: T) => boolean): boolean =>
     b === null || (a !== null && a.every((one) => b.some((other) => isIn(one, other))))
@@ -101,7 +101,7 @@ export function isWithin(now: Confined, before: Confined): boolean {
   )
 }
 
-/** In words, one line each: what these flags give a run that it was confined from. */
+/** In words, one line each: what these flags add to the run's confinement. */
 export function listWidenings(before: RunAuthority, { confined: now }: { readonly confined: Confined }): readonly string[] {
   const then = parseConfined(before.confinement)
   if (isWithin(now, then)) return []
@@ -124,7 +124,7 @@ export function listWidenings(before: RunAuthority, { confined: now }: { readonl
   ]
 }
 
-/** What `now` has and `then` had not; a list that is everything is told with the files. */
+/** What `now` has and `then` had not; an unrestricted list is reported with the files. */
 function listAdded(what: string, now: readonly string[] | null, then: readonly string[] | null): readonly string[] {
   const added = now === null || then === null ? [] : now.filter((each) => !then.includes(each))
   return added.length === 0 ? [] : [`${what}: ${added.join(', ')}`]

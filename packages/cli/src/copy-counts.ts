@@ -1,8 +1,8 @@
-// What `bridle run --copies` tells: where containers were copied to be changed, because something else may have held them.
+// The report of `bridle run --copies`: where containers were copied before a change, because another reference may have existed.
 
 import type { CopyRecord } from '@bridle/vm'
 
-/** Places past these are told by their number only. */
+/** Further positions are only counted. */
 const MOST_SHOWN = 30
 
 interface Count {
@@ -24,7 +24,7 @@ export class CopyCounts {
     }
   }
 
-  /** A line for each place, the one with the most bytes first. */
+  /** One line per position, most bytes first. */
   render(): string {
     const counts = [...this.counts.values()].toSorted((one, other) => other.bytes - one.bytes)
     if (counts.length === 0) return 'copies: none\n'

@@ -1,10 +1,10 @@
-// What the codes of run time and host mean, for `bridle explain`. The codes and their categories are the machine's table
-// (TOOL_ERROR_CODES); a test compares, so that no code is without its words.
+// Explanations of the codes of run time and host, for `bridle explain`. The codes and their categories are the machine's table
+// (TOOL_ERROR_CODES); a test ensures that every code has an explanation.
 
 import { TOOL_ERROR_CODES } from '@bridle/stdlib-tools'
 
 export interface ErrorCode {
-  /** What `error_category(e)` gives. */
+  /** Results of `error_category(e)`. */
   readonly category: string
   readonly doc: string
 }
@@ -72,7 +72,7 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
   store_unavailable: 'The journal or store could not be written; the call was not made.',
 }
 
-/** Categories are what `error_category(e)` gives; errors that are no failed tools have only a category. */
+/** Categories are the results of `error_category(e)`; errors other than failed tools have only a category. */
 export const CATEGORY_DOCS: Readonly<Record<string, string>> = {
   timeout: 'Something took longer than its limit.',
   auth: 'Credentials are missing or were refused.',
@@ -91,7 +91,7 @@ export const CATEGORY_DOCS: Readonly<Record<string, string>> = {
   generic: 'An error that belongs to no other category.',
 }
 
-/** What `error.code` of a `--json` document can be beside those: how the command itself, or a run, came to fail. */
+/** Further values of `error.code` in a `--json` document: failures of the command itself, or of a run. */
 export const COMMAND_DOCS: Readonly<Record<string, string>> = {
   usage: 'The command was called in a way that makes no sense: an option, argument or name that it does not know. Exit code 2.',
   unreadable_file: 'A file or folder that the command line names does not exist or cannot be read. Exit code 2.',

@@ -1,15 +1,15 @@
-// How commands refuse: a usage error becomes one line on stderr and exit code 2, a failure one line and exit code 1, with `--json` one
+// How commands fail: a usage error becomes one line on stderr and exit code 2, a failure one line and exit code 1; with `--json` one
 // document on stdout instead. Everything else that is thrown is a bug and is shown with its stack.
 
-/** What programs are told of a refusal beside its message. */
+/** Data for programs, in addition to the message. */
 export interface RefusalFacts {
   readonly code?: string
-  /** The file that it is about. */
+  /** The file concerned. */
   readonly file?: string
   readonly hint?: string
 }
 
-/** The command was called in a way that cannot be carried out; a file that it names is not there. */
+/** The arguments of the command are invalid, or a file that they name does not exist. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code: string
@@ -22,7 +22,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The command was understood and could not be done; the message says why. */
+/** The command was valid but failed; the message says why. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly code: string
@@ -35,14 +35,14 @@ export class CommandError extends Error {
   }
 }
 
-/** For a file that the command line names. */
+/** For a file named on the command line. */
 export function makeUnreadableError(file: string, cause: unknown): UsageError {
   return new UsageError(`cannot read ${file}: ${readReason(cause)}`, { code: 'unreadable_file', file })
 }
 
 /**
- * What the operating system refused at a place that has no words of its own for it: a full disk, a file without rights. null for what is
- * no such refusal.
+ * The message for an operating system error that no caller handles specifically, such as a full disk or missing permissions. null if it
+ * is not an operating system error.
  */
 export function toSystemFailure(cause: unknown): CommandError | null {
   const { code, syscall, path } = (cause ?? {}) as NodeJS.ErrnoException
@@ -53,7 +53,7 @@ export function toSystemFailure(cause: unknown): CommandError | null {
   )
 }
 
-/** The operating system's words for what went wrong, without the call and the path that Node adds. */
+/** The operating system's message, without the call and the path that Node adds. */
 export function readReason(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   switch (code) {
@@ -64,21 +64,21 @@ export function readReason(cause: unknown): string {
     case 'EACCES':
       return 'permission denied'
     default:
-      // Node's words have the system call and the path behind them, which may be that of a temporary file.
+      // Node appends the system call and the path, which may be that of a temporary file.
       return message === undefined ? String(cause) : (/^E[A-Z0-9]+: (.*), [a-z]+( '|$)/.exec(message)?.[1] ?? message)
   }
 }
 
 export const EXIT_FAILURE = 1
 export const EXIT_USAGE = 2
-/** As `timeout(1)` has it. */
+/** As `timeout(1)` returns. */
 export const EXIT_TIMEOUT = 124
 /** 128 + SIGINT. */
 export const EXIT_INTERRUPTED = 130
 /** 128 + SIGTERM. */
 export const EXIT_TERMINATED = 143
 
-/** Options that are whole numbers; `unit` names what is counted, for the message. */
+/** Parser for options that are whole numbers; `unit` names what is counted, for the message. */
 export function makeWholeNumberParser(unit: string, minimum: number): (text: string) => number {
   return (text) => {
     const value = Number(text)

@@ -1,5 +1,5 @@
-// The one JSON document of a command that could not do its work: it has the fields that the document of a success has in common
-// (`status`, `exit_code`), what went wrong first as `error`, and everything that was found as `errors`.
+// The one JSON document of a failed command: the fields common with the document of a success
+// (`status`, `exit_code`), the first error as `error`, and all findings as `errors`.
 
 import { diagnosticToJson } from '@bridle/parser'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
@@ -22,7 +22,7 @@ export interface FailureDocument {
   readonly errors: readonly unknown[]
 }
 
-/** Of a script that does not compile. `shown` is what the caller called it. */
+/** For a script that does not compile. `shown` is the caller's name for it. */
 export function makeUncompiledDocument(diagnostics: readonly Diagnostic[], file: SourceFile, shown: string): FailureDocument {
   const errors = diagnostics
     .filter(({ severity }) => severity === 'error')
@@ -38,12 +38,12 @@ export function makeUncompiledDocument(diagnostics: readonly Diagnostic[], file:
   }
 }
 
-/** One error without a place, in the form that all documents have. */
+/** One error without a position, in the format of all documents. */
 export function makeJsonError(code: string, message: string, more: Partial<JsonError> = {}): JsonError {
   return { code, message, file: null, line: null, column: null, hint: null, ...more }
 }
 
-/** Of what a command throws. */
+/** For an error thrown by a command. */
 export function makeRefusalDocument(cause: unknown, exitCode: number): FailureDocument {
   const isTold = cause instanceof UsageError || cause instanceof CommandError
   const { file, hint } = isTold ? cause.facts : { file: undefined, hint: undefined }

@@ -7,7 +7,7 @@ const source = ['a', 'b', 'c', '    return x.foo', 'e', 'f', '    let r = inner(
 const sources = { show: (file: string) => file, text: (file: string) => (file === 'app.harn' ? source : null) }
 const makePlace = (name: string, line: number, column: number) => ({ file: 'app.harn', function: name, line, column })
 
-test('innermost place with carets, then one note a caller', () => {
+test('innermost position with carets, then one note per caller', () => {
   const fault = makeTypeFault('cannot access property `foo` on int (line 4)')
   fault.trace = [makePlace('inner', 4, 12), makePlace('outer', 7, 13), makePlace('main', 10, 3)]
   expect(renderFault(fault, sources)).toBe(`error: Type error: cannot access property \`foo\` on int (line 4)
@@ -31,7 +31,7 @@ test('the gutter grows with the line number, carets cover the identifier', () =>
 `)
 })
 
-test('without a source only the place is shown, without a trace only the text', () => {
+test('without a source only the position is shown, without a trace only the message', () => {
   const fault = makeTypeFault('no')
   fault.trace = [{ file: 'other.harn', function: 'f', line: 3, column: 1 }]
   expect(renderFault(fault, sources)).toBe('error: Type error: no\n  --> other.harn:3:1\n   |\n')
@@ -47,7 +47,7 @@ test.each([
   expect(measureIdentifier(text, column)).toBe(width)
 })
 
-test('a failed tool says why, and what a lock file has to do with it', () => {
+test('a failed tool shows the reason, and a mismatch with the lock file', () => {
   const renderFailed = (code: string, details: HarnDict | null): string => {
     const value = HarnDict.of({ name: 'ToolError', code, message: `no ${code}`, details, attempt: 0 })
     const fault = new Fault('thrown', 'a long dict', value)
@@ -71,7 +71,7 @@ test('a failed tool says why, and what a lock file has to do with it', () => {
   expect(renderFault(thrown, sources)).toBe('error: Thrown: {code: x, name: other}\n')
 })
 
-test('a question that nobody can answer says what to do, and not what scripts have of it', () => {
+test('a question that cannot be answered says what to do, without the fields for scripts', () => {
   const value = HarnDict.of({
     name: 'HumanUnavailableError',
     category: 'tool_rejected',

@@ -1,4 +1,4 @@
-// The report of an uncaught error: its text, the place in the innermost function with the source line,
+// The report of an uncaught error: its message, the position in the innermost function with the source line,
 // and one note for each caller.
 
 import { HarnDict, display } from '@bridle/vm'
@@ -9,16 +9,16 @@ import type { JsonError } from './failure-document.js'
 import { measureIdentifier, renderExcerpt } from './source-excerpt.js'
 
 export interface SourceLookup {
-  /** How a file is shown, given the name that the trace has. */
+  /** The displayed name of a file, by its name in the trace. */
   readonly show: (file: string) => string
-  /** Its text, null when it cannot be had. */
+  /** Its source, null when it is not available. */
   readonly text: (file: string) => string | null
 }
 
 export function renderFault(fault: Fault, sources: SourceLookup): string {
   const { text: shown, notes } = describeFault(fault)
   const lines = [`error: ${shown}`]
-  // Code that no file has, such as that of the command itself, is no place to look at.
+  // Skip code without a file, such as that of the command itself.
   const [innermost, ...callers] = (fault.trace ?? []).filter(({ file }) => !file.startsWith('native:'))
   if (innermost === undefined) return `${[...lines, ...notes.map((note) => `  = ${note}`)].join('\n')}\n`
   const { file, line, column } = innermost
@@ -34,10 +34,10 @@ export function renderFault(fault: Fault, sources: SourceLookup): string {
   return `${lines.join('\n')}\n`
 }
 
-/** A failed tool is a dict with much in it; a person wants to know why, and under which code to look it up. */
+/** A failed tool is a large dict; a person needs the reason, and the code to look up. */
 function describeFault(fault: Fault): { readonly text: string; readonly notes: readonly string[] } {
   const code = findFaultCode(fault)
-  // Of `thrown` and `runtime_error` nothing is known but the message.
+  // For `thrown` and `runtime_error` only the message is known.
   const notes = code in UNCODED ? [] : [`code: ${code}, explained by \`bridle explain ${code}\``]
   const error = readToolError(fault) ?? readUnanswered(fault)
   if (error === null) return { text: fault.text, notes }
@@ -56,7 +56,7 @@ export function makeFaultError(fault: Fault, sources: SourceLookup): JsonError {
 
 const UNCODED = { thrown: true, runtime_error: true }
 
-/** What a question that nobody can answer is: its message says what to do, and the rest of the dict is for scripts. */
+/** A question that cannot be answered: its message says what to do, and the rest of the dict is for scripts. */
 function readUnanswered({ kind, value }: Fault): HarnDict | null {
   return kind === 'thrown' && value instanceof HarnDict && value.get('name') === 'HumanUnavailableError' ? value : null
 }
@@ -65,7 +65,7 @@ function readToolError({ kind, value }: Fault): HarnDict | null {
   return kind === 'thrown' && value instanceof HarnDict && value.get('name') === 'ToolError' ? value : null
 }
 
-/** A code that `bridle explain` knows: that of a failed tool, a category, or whether the script or the machine raised it. */
+/** A code that `bridle explain` knows: of a failed tool, a category, or whether the script or the machine raised the error. */
 export function findFaultCode(fault: Fault): string {
   const { kind, value, category } = fault
   if (kind === 'categorized') return isErrorCode(category) ? category : 'tool_error'
@@ -77,7 +77,7 @@ export function findFaultCode(fault: Fault): string {
   return 'thrown'
 }
 
-/** For a tool that is not as the lock file has it: both hashes, and what to do. */
+/** For a tool that differs from the lock file: both hashes, and what to do. */
 function describePins(error: HarnDict): readonly string[] {
   const details = error.get('details')
   const pinned = details instanceof HarnDict ? details.get('pinned') : undefined

@@ -1,4 +1,4 @@
-// Catalogues are joined by code: two rows of one code would be one that hides the other.
+// Catalogues are joined by code: of two rows with the same code, one would hide the other.
 
 import { CHECK_CATALOG, CHECK_CATALOGS } from '@bridle/compiler'
 import { expect, test } from 'vitest'

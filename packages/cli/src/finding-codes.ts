@@ -1,5 +1,5 @@
-// THE table of the catalogues: every code that a finding before a run can have, for `bridle explain` and the reference page.
-// All phases report through `report` of @bridle/parser, which takes a catalogue and a code of it.
+// THE table of the catalogues: every code of a finding before a run, for `bridle explain` and the reference page.
+// All phases report through `report` of @bridle/parser, which takes a catalogue and a code.
 
 import { CHECK_CATALOG, EFFECT_CATALOG, EMIT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG, MISTAKE_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
@@ -10,11 +10,11 @@ export interface FindingCode {
   readonly severity: Severity
   readonly title: string
   readonly doc: string
-  /** Name of the lint rule, by which it is switched off. */
+  /** Name of the lint rule, which switches it off. */
   readonly rule?: string
 }
 
-/** In the order in which they are listed; a code is in one of them. */
+/** In listing order; each code is in exactly one. */
 export const CATALOGS: readonly Catalog[] = [
   CATALOG,
   CHECK_CATALOG,
@@ -28,7 +28,7 @@ export const CATALOGS: readonly Catalog[] = [
 
 export const FINDING_CODES: Readonly<Record<string, FindingCode>> = Object.assign({}, ...CATALOGS)
 
-/** The code that is named, or whose lint rule is. */
+/** The entry of a code or of a lint rule. */
 export function resolveFindingCode(name: string): string | null {
   const code = name.toUpperCase()
   if (Object.hasOwn(FINDING_CODES, code)) return code

@@ -1,4 +1,4 @@
-// What `check` and `lint` found, as text for people and as data for programs.
+// Findings of `check` and `lint`, as text for people and as data for programs.
 
 import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, type SourceFile } from '@bridle/parser'
 import { nameInvariant, lintRule } from '@bridle/compiler'
@@ -6,7 +6,7 @@ import { renderFinding } from './printable.js'
 
 export interface Finding {
   readonly diagnostic: Diagnostic
-  /** The file that it is in, by the name that people are shown. */
+  /** The displayed name of its file. */
   readonly file: SourceFile
 }
 
@@ -17,7 +17,7 @@ export function showFindings(findings: readonly Finding[]): void {
   }
 }
 
-/** Words behind the carets: which rule or check it was. */
+/** Label after the carets: the rule or check. */
 function findLabel(code: string): string | null {
   const rule = lintRule(code)
   if (rule !== null) return `lint[${rule}]`

@@ -19,7 +19,7 @@ test.each([
   ['mcp.maxTools=', 'must be a whole number'],
 ])('%s is refused', (spec, said) => expect(() => readFurtherLimits({ limit: [spec] })).toThrow(said))
 
-test('they hold for the runtime of a command', () => {
+test('they apply to the runtime of a command', () => {
   const furtherLimits = readFurtherLimits({ limit: ['compile.tokens=5'] })
   expect(() => makeCommandRuntime({ terminal: false, furtherLimits }).compile('let a = 1 + 2\n')).toThrow('the limit is 5')
 })

@@ -1,4 +1,4 @@
-// `--limit NAME=N`: limits beside those that have a flag of their own, of compiling files and of what servers of MCP may send.
+// `--limit NAME=N`: limits without a flag of their own, for compiling files and for what MCP servers may send.
 
 import type { lazyMcpProvider } from '@bridle/stdlib-tools/node'
 import type { RuntimeOptions } from '@bridle/stdlib-tools'
@@ -13,7 +13,7 @@ export interface LimitFlags {
   readonly limit?: readonly string[]
 }
 
-/** What each run may take. */
+/** Limits of each run. */
 export interface SizeFlags extends LimitFlags {
   readonly fuel?: number
   readonly maxHeap?: number
@@ -24,7 +24,7 @@ export interface FurtherLimits {
   readonly mcp: McpLimits
 }
 
-// As records, so that a limit that is added there is missed here.
+// As records, so that a limit that is added elsewhere is a type error here.
 const COMPILE: { readonly [Name in keyof Required<CompileLimits>]: true } = {
   characters: true,
   tokens: true,
@@ -44,7 +44,7 @@ const NAMES: readonly string[] = [
   ...Object.keys(MCP).map((name) => `mcp.${name}`),
 ]
 
-/** Limits of each run that a command makes. Throws UsageError. */
+/** Limits of each run of a command. Throws UsageError. */
 export function readSizes(flags: SizeFlags): { readonly limits: Partial<Limits>; readonly furtherLimits: FurtherLimits } {
   const { fuel, maxHeap } = flags
   return {
@@ -53,7 +53,7 @@ export function readSizes(flags: SizeFlags): { readonly limits: Partial<Limits>;
   }
 }
 
-/** Throws UsageError; a name that is given twice has the last number. */
+/** Throws UsageError; for a repeated name the last number counts. */
 export function readFurtherLimits({ limit: specs = [] }: LimitFlags): FurtherLimits {
   const found = { compile: {}, mcp: {} } as { readonly [area: string]: { [name: string]: number } }
   for (const spec of specs) {

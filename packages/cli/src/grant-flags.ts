@@ -1,4 +1,4 @@
-// What `--grant` says: `NAME`, or `NAME:key=value,key=value`. Apart from authority.ts, because most runs have no such flag.
+// Parses `--grant`: `NAME`, or `NAME:key=value,key=value`. Separate from authority.ts, because most runs have no such flag.
 
 import { resolve } from 'node:path'
 import { EFFECTS, GrantError, STANDARD_TOOLS, grantScope } from '@bridle/stdlib-tools'
@@ -12,7 +12,7 @@ export interface Spec {
   readonly constraints: ToolGrant
 }
 
-/** `NAME`, or `NAME:key=value,key=value`; a key that is given twice has both values. */
+/** `NAME`, or `NAME:key=value,key=value`; a repeated key has both values. */
 export function readSpec(spec: string): Spec {
   const [, name, rest] = /^([^:=,\s]+)(?::(.*))?$/.exec(spec) ?? []
   if (name === undefined) throw new UsageError(`--grant ${spec}: write NAME or NAME:key=value,key=value`)
@@ -32,14 +32,14 @@ export function readSpec(spec: string): Spec {
 }
 
 function parseValue(key: string, text: string): readonly (string | number | boolean)[] {
-  // Scripts write paths either way.
+  // Scripts may write a path either way.
   if (key === 'path' || key === 'paths') return text.startsWith('/') ? [text] : [text, resolve(text)]
   if (key === 'domain' || key === 'version') return [text]
   if (text === 'true' || text === 'false') return [text === 'true']
   return [/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text]
 }
 
-/** Throws UsageError for a power that there is not, and for a constraint that no call could be held to. */
+/** Throws UsageError for an unknown power, and for a constraint that no call can be checked against. */
 export function readGrants(specs: readonly string[]): Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny'> {
   const powers = new Set<Grant>()
   const tools: { [tool: string]: ToolGrant } = {}
@@ -56,7 +56,7 @@ export function readGrants(specs: readonly string[]): Pick<RuntimeOptions, 'gran
   return { grants: [...powers], toolGrants: tools, defaultDeny: 'effects' }
 }
 
-/** Powers behind the families of tool ids; an id has that of its family, or the one listed for it. */
+/** Powers of the families of tool ids; an id has that of its family, or the one listed for it. */
 const FAMILY_POWERS: Readonly<Record<string, readonly Grant[]>> = lookup({
   fs: ['fs'],
   http: ['http', 'net'],
@@ -91,7 +91,7 @@ function listPowers(name: string): readonly Grant[] {
     throw new UsageError(
       `--grant ${name}: unknown power${formatSuggestion(name, listGrantable())}; the families are ${Object.keys(FAMILY_POWERS).join(', ')}`,
     )
-  // Every other file operation writes.
+  // All other file operations write.
   return family === 'fs' && name !== 'fs' && name !== 'fs.*' ? ['fs.write'] : powers
 }
 
@@ -111,7 +111,7 @@ function formatSuggestion(name: string, known: Iterable<string>): string {
   return near === null ? '' : `; did you mean ${near}?`
 }
 
-/** Constraints that every grant may have; other keys are arguments of the tools that are granted. */
+/** Constraints that every grant accepts; other keys are arguments of the granted tools. */
 const CONSTRAINTS = [
   'domain',
   'domains',
@@ -127,12 +127,12 @@ const CONSTRAINTS = [
   'effects',
 ]
 
-/** Throws UsageError for a constraint that no call could be held to: a misspelt one would hold nothing back. */
+/** Throws UsageError for a constraint that no call can be checked against: a misspelt one would restrict nothing. */
 function checkConstraint(spec: string, name: string, key: string): void {
   if (CONSTRAINTS.includes(key)) return
   const family = name.replace(/\.\*$/, '')
   const tools = STANDARD_TOOLS.filter(({ id }) => name === '*' || id === family || id.startsWith(`${family}.`))
-  // Arguments of tools that only a server or a host knows are theirs to name.
+  // The arguments of tools that only a server or a host knows cannot be checked here.
   if (tools.length === 0) return
   const known = [
     ...CONSTRAINTS,
@@ -144,7 +144,7 @@ function checkConstraint(spec: string, name: string, key: string): void {
   )
 }
 
-/** A pattern is a domain with all below it; null where no host is named. */
+/** A pattern matches a domain and all below it; null if no host is named. */
 export function listMcpHosts(specs: readonly Spec[]): readonly string[] | null {
   const domains = specs
     .filter(({ name }) => name === 'mcp' || name === 'mcp.*')
@@ -153,7 +153,7 @@ export function listMcpHosts(specs: readonly Spec[]): readonly string[] | null {
   return domains.length === 0 ? null : domains
 }
 
-/** Hosts that grants of HTTP and WebSockets name one by one: whoever says `--grant http:domain=localhost` means that one. */
+/** Hosts that grants of HTTP and WebSockets name individually: `--grant http:domain=localhost` permits that private host. */
 export function listNamedHosts(specs: readonly Spec[]): readonly string[] {
   return specs
     .filter(({ name }) => /^(?:http|net)(?:\.|$)/.test(name))
@@ -161,7 +161,7 @@ export function listNamedHosts(specs: readonly Spec[]): readonly string[] {
     .filter((domain) => !domain.includes('*'))
 }
 
-/** Throws UsageError for a name in `--allow` or `--deny` that no builtin has: a misspelt one would deny nothing. */
+/** Throws UsageError for a name in `--allow` or `--deny` that is not a builtin: a misspelt one would deny nothing. */
 export function checkBuiltinNames(lists: NonNullable<RuntimeOptions['builtins']>, builtins: ReadonlyMap<string, unknown>): void {
   const [option, names] = 'allow' in lists ? ['allow', lists.allow] : ['deny', lists.deny]
   const name = names.find((each) => !builtins.has(each))

@@ -1,4 +1,4 @@
-// The parts of the command's host that a run needs with its first effect, or when a manifest declares something: apart from host.ts,
+// The parts of the command's host that a run needs at its first effect, or when a manifest declares something. Separate from host.ts,
 // because a script that only computes needs none of them.
 
 import { isatty } from 'node:tty'
@@ -24,10 +24,10 @@ import { makeSampling, makeServerHandlers } from './people/server-questions.js'
 import type { ReadLine } from './people/provider.js'
 import type { Memory } from './repl/memory.js'
 
-/** What a manifest gives the runs of its scripts. */
+/** What a manifest adds to the runs of its scripts. */
 export interface Declared {
   readonly servers: Manifest['mcpServers']
-  /** The global `mcp`, where a server begins with the run; null: none does. */
+  /** The global `mcp`, if a server starts with the run; otherwise null. */
   readonly mcp: NonNullable<RuntimeOptions['globalValues']>[string] | null
   /** Modules that run before the script, with their names. */
   readonly hooks: readonly (readonly [name: string, text: string])[]
@@ -35,7 +35,7 @@ export interface Declared {
 
 export function readDeclared(manifest: Manifest, authority: Authority): Declared {
   const { providers, runtime } = authority
-  // A confined run has the user's tokens only where MCP was granted to it.
+  // A confined run may use the user's tokens only if MCP was granted to it.
   const isTrusted = providers.sandbox === 'none' || runtime.grants?.includes('mcp') === true
   const reachable = pickReachableServers(manifest, authority)
   const servers = isTrusted ? withLogins(reachable) : reachable
@@ -47,8 +47,8 @@ export function readDeclared(manifest: Manifest, authority: Authority): Declared
 }
 
 /**
- * The servers of a manifest that a run may reach. A manifest is a file like any other: a confined run may have written the one that the
- * next run reads. Its servers are therefore none of a run that MCP was not granted to, and programs that it names are started only where
+ * The servers of a manifest that a run may reach. A manifest is an ordinary file: a confined run may have written the one that the
+ * next run reads. So a run without a grant for MCP has none of its servers, and programs that it names are started only if
  * MCP was granted without hosts.
  */
 export function pickReachableServers(
@@ -69,10 +69,10 @@ export interface CommandProviders {
   readonly findSkill: DiscoveredSkills['find'] | null
   readonly servers: Manifest['mcpServers']
   readonly terminal: boolean
-  /** Who answers questions and approvals; null: nobody is there. */
+  /** Answers questions and approvals; null if no person is present. */
   readonly people: PeopleFlags | null
   readonly memory: Memory | null
-  /** What stands in for models, if anything does. */
+  /** The mock that replaces models, if any. */
   readonly models: Pick<RuntimeOptions, 'modelFixtures' | 'standIns'>
 }
 
@@ -115,7 +115,7 @@ export function makeCommandProviders({
       servers,
       handlers: (name) => makeServerHandlers(name, { ...questions, roots: chooseRoots(authority, servers[name]?.roots) }),
       ...(terminal ? { onWarning: warnOnce() } : {}),
-      // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
+      // The protocol's library makes its own requests, which must follow the rules of the run as well.
       ...(network === null ? {} : { fetch: guardedFetch(network) }),
     }),
   ]
@@ -128,7 +128,7 @@ function chooseRoots({ confined, root }: Authority, declared: readonly string[] 
   return confined.roots ?? declared ?? [root]
 }
 
-/** A server's request is answered by a model where the run may ask any: what limits the models of a run does not see the server's requests. */
+/** A model answers a server's request only if the run may ask any model: limits on the run's models do not apply to the server's requests. */
 function mayAskModels({ runtime }: Authority): boolean {
   const isLimited = [runtime.toolGrants ?? {}]
     .flat()
@@ -136,7 +136,7 @@ function mayAskModels({ runtime }: Authority): boolean {
   return !isLimited && runtime.defaultDeny !== true && makeGrants({ grants: [runtime.grants ?? []] }).allows('llm.call')
 }
 
-/** Null where nobody sits in front of it, and sees what is asked. */
+/** Null if no person is present to see the question. */
 function lineReader(keyboard: Provider): ReadLine | null {
   if (!isatty(0) || !isatty(2)) return null
   return async ({ signal }) => {
@@ -146,7 +146,7 @@ function lineReader(keyboard: Provider): ReadLine | null {
   }
 }
 
-/** A server that is asked for its list again has the same tools wrong with it. */
+/** Reported once: the same tools are wrong each time the server lists them. */
 function warnOnce(): (message: string) => void {
   const told = new Set<string>()
   return (message) => {

@@ -1,5 +1,5 @@
-// The host that the command is: the powers of this process as providers, modules from files, and what a run is started with.
-// Scripts started here have the authority of whoever started them, as in the reference; a folder is not a sandbox.
+// The command as a host: the powers of this process as providers, modules from files, and the input of a run.
+// Scripts started here have the authority of the user, as in the reference; a folder is not a sandbox.
 
 import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
@@ -33,19 +33,19 @@ export interface CommandHostOptions {
   /** Of compiling, and of what servers of MCP may send. */
   readonly furtherLimits?: FurtherLimits
   readonly limits?: NonNullable<RuntimeOptions['limits']>
-  /** Words for the script, `argv`. */
+  /** Arguments of the script, `argv`. */
   readonly args?: readonly string[]
-  /** Key of the script: its `harn.toml`, the nearest one above it, declares the MCP servers of its runs. */
+  /** Key of the script: the nearest `harn.toml` above it declares the MCP servers of its runs. */
   readonly script?: string
-  /** Further names that the script can read everywhere; their values come with each run. */
+  /** Further names that the script can read everywhere; each run provides their values. */
   readonly globals?: readonly string[]
-  /** Hold runs to their manifests. Off: scripts started here may do what their user may. */
+  /** Restrict runs to their effect manifests. Off: scripts started here may do what their user may. */
   readonly enforceManifest?: boolean
-  /** What the run may do; everything when absent. */
+  /** The authority of the run; unrestricted when absent. */
   readonly authority?: Authority
-  /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
+  /** The build of the command, as a cache key; nothing is cached when absent. */
   readonly build?: string | undefined
-  /** Documents of an editor, which go before the files that they were opened from. */
+  /** Documents of an editor, which override their files. */
   readonly findOpenText?: FindOpenText
   /** Further settings of the runtime. */
   readonly runtime?: Pick<
@@ -54,17 +54,17 @@ export interface CommandHostOptions {
   >
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
-  /** Answers again what was asked before (repl/memory.ts). */
+  /** Repeats earlier outcomes (repl/memory.ts). */
   readonly memory?: Memory
-  /** What may answer in place of people; by default a mock may, in a run that nothing confines. */
+  /** Who may answer instead of people; by default a mock may, in an unconfined run. */
   readonly standIns?: RuntimeOptions['standIns']
-  /** Answers that were given with the command; with them, whoever sits at the terminal is asked for the rest. Nobody by default. */
+  /** Answers given on the command line. With them, the person at the terminal is asked for the rest; otherwise nobody. */
   readonly people?: PeopleFlags
-  /** What runs have in place of this process and its files. */
+  /** Replacements for this process and its files, in a simulation. */
   readonly world?: (skills: DiscoveredSkills | null) => readonly ProviderSource[]
 }
 
-/** Nobody waits for the thread of a command, and the machine is its own. */
+/** Nothing else needs the thread of a command, and the machine is not shared. */
 export const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
 
 export function makeCommandRuntime(options: CommandHostOptions): Runtime {
@@ -110,11 +110,11 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
     return options.findOpenText === undefined ? files : overlayModules(files, options.findOpenText)
   }
   return {
-    // Servers that are not lazy begin with the run, and answers that cannot be read are an error before it; the rest waits for the first effect.
+    // Servers that are not lazy start with the run, and unreadable answers are an error before it; the rest waits for the first effect.
     providers: world === undefined && (mcp !== null || options.people?.answers !== undefined) ? providers() : providers,
     ...(memory === undefined ? {} : { clock: memory.makeClock() }),
     enforceManifest: options.enforceManifest ?? false,
-    // What a script of the reference may contain runs here; `check` and editors ask for all findings themselves.
+    // Whatever the reference accepts runs here; `check` and editors request all findings themselves.
     strictness: 'language',
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
     ...(telemetry === null || world !== undefined ? {} : { tracing: telemetry }),
@@ -133,7 +133,7 @@ export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeO
   }
 }
 
-/** A confined run imports from its roots and from the project that it belongs to, or the folder of its script; anything without flags. */
+/** A confined run imports from its roots and from its project, or the folder of its script; without flags from anywhere. */
 function makeModuleSandbox(
   { providers: { sandbox } }: Authority,
   script: string | undefined,
@@ -152,7 +152,7 @@ function openProgramCache(build: string | undefined): Pick<RuntimeOptions, 'prog
   return build === undefined || folder === null ? {} : { programs: programFiles(join(folder, 'scripts'), build) }
 }
 
-/** The manifest above a script; one that was not read from a file belongs to the working folder. */
+/** The manifest above a script; a script that was not read from a file belongs to the working folder. */
 export function loadManifest(script: string): Manifest | null {
   try {
     return findManifest(script.startsWith('<') ? process.cwd() : dirname(script))

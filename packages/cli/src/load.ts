@@ -1,4 +1,4 @@
-// Reads a script and compiles it: from a file, standard input or the command line. What does not compile is shown here, as
+// Reads a script and compiles it: from a file, standard input or the command line. Compile errors are shown here, as
 // excerpts on stderr.
 
 import type { Script } from './script.js'
@@ -25,7 +25,7 @@ export async function readScript(file: string | undefined, code: string | undefi
   }
 }
 
-/** null when it does not compile; its errors are on stderr then, or on stdout as the document of `--json`. Warnings are always shown. */
+/** null when it does not compile; its errors are then on stderr, or on stdout as the document of `--json`. Warnings are always shown. */
 export function compileScript(
   runtime: Runtime,
   script: Script,
@@ -46,7 +46,7 @@ export function compileScript(
   }
 }
 
-/** Where error reports find source lines, and what they call the files. */
+/** Source lines for error reports, and the displayed names of files. */
 export function makeSourceLookup(module: Module, script: Pick<Script, 'key' | 'shown'>): SourceLookup {
   return {
     show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortenPath(file)),
@@ -54,7 +54,7 @@ export function makeSourceLookup(module: Module, script: Pick<Script, 'key' | 's
   }
 }
 
-/** Relative to the working folder when the file lies below it. */
+/** Relative to the working folder if the file is below it. */
 function shortenPath(file: string): string {
   const path = relative(process.cwd(), resolve(file))
   return path.startsWith('..') ? file : path

@@ -1,5 +1,5 @@
-// The signature of a lock file (docs/tools/lock.md): Ed25519 over everything else in the file, so that whoever can write the file cannot
-// change what it pins. Keys are PEM, as `openssl genpkey -algorithm ed25519` writes them, or 32 bytes in base64.
+// The signature of a lock file (docs/tools/lock.md): Ed25519 over everything else in the file, so that write access to the file is not
+// enough to change what it pins. Keys are PEM, as `openssl genpkey -algorithm ed25519` writes them, or 32 bytes in base64.
 
 import { createPrivateKey, createPublicKey, sign, verify as isSigned } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -11,10 +11,10 @@ interface Document {
 }
 
 const ALGORITHM = 'ed25519'
-/** In front of what is signed: a signature of something else must not hold for a lock file. */
+/** Prefix of the signed bytes: a signature of something else must not be valid for a lock file. */
 const PURPOSE = 'bridle-lock-signature-1\n'
 
-/** What PKCS 8 and SPKI write in front of the 32 bytes of a key (RFC 8410). */
+/** The prefixes of PKCS 8 and SPKI before the 32 bytes of a key (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
@@ -28,7 +28,7 @@ export function signDocument(document: Document, keyFile: string): Document {
   return { ...document, signature: { algorithm: ALGORITHM, value: sign(null, encodeSigned(document), key).toString('base64') } }
 }
 
-/** What is wrong with the signature, said of the file; null when the key made it. Throws CommandError for a key that is none. */
+/** Describes what is wrong with the signature of the file; null when it is valid. Throws CommandError for an invalid key. */
 export function verify(document: Document, keyFile: string): string | null {
   const key = readKey('--verify-key', keyFile, (text) =>
     text.includes('-----BEGIN')
@@ -48,7 +48,7 @@ function encodeSigned({ signature: _, ...rest }: Document): Buffer {
   return Buffer.from(PURPOSE + stringifyCanonical(rest), 'utf8')
 }
 
-/** JSON with sorted keys and no blanks: the same for files that say the same. */
+/** JSON with sorted keys and without whitespace: equal for files with equal content. */
 function stringifyCanonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stringifyCanonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,7 +1,7 @@
 // The tools that a script can call, with the hashes of their schemas and descriptions, and the lock file that pins them
 // (docs/tools/lock.md).
-// Tools that a script defines are found by running it without any power and with a small budget: what it cannot do then, it does
-// not need in order to define its tools. MCP servers are those that the script's manifest declares; they are started to ask them.
+// Tools that a script defines are found by running it without any power and with a small budget: defining tools
+// must not need more. MCP servers are those that the script's manifest declares; they are started to list their tools.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -37,15 +37,15 @@ export interface KnownTool {
   readonly source: 'script' | 'bridle' | 'mcp'
   readonly name: string
   readonly description: string
-  /** Of the name and the schemas. */
+  /** Hash of the name and the schemas. */
   readonly hash: string
-  /** Of what it says to a model. */
+  /** Hash of its description for models. */
   readonly descriptionHash: string
-  /** Of what a server hints about its tool's effects. */
+  /** Hash of the server's annotations about the tool's effects. */
   readonly hintsHash?: string
   readonly input: Plain
   readonly output: Plain
-  /** What a standard tool touches, and calls that show it; told by `describe` only. */
+  /** Effects and examples of a standard tool; only `describe` shows them. */
   readonly about?: {
     readonly effect: string | null
     readonly sideEffect: string
@@ -56,7 +56,7 @@ export interface KnownTool {
 
 export interface Collected {
   readonly tools: readonly KnownTool[]
-  /** What could not be asked: servers that do not start, a script that ends early. */
+  /** What could not be listed: servers that do not start, a script that ends early. */
   readonly problems: readonly string[]
 }
 
@@ -169,14 +169,14 @@ function toKnownTool(server: string, tool: { readonly [key: string]: Plain }): K
 export interface LockedTool {
   readonly schema: string
   readonly description: string
-  /** Of tools of MCP servers. */
+  /** For tools of MCP servers. */
   readonly hints?: string
 }
 
 export interface Lock {
   readonly format: number
   readonly tools: { readonly [key: string]: LockedTool }
-  /** What tools give, by their output schemas; those that say. */
+  /** Output schemas of the tools that have one. */
   readonly shapes?: { readonly [key: string]: unknown }
 }
 
@@ -197,7 +197,7 @@ export function makeLock(tools: readonly KnownTool[]): Lock {
   }
 }
 
-/** With a file of a private key, signed by it. Throws CommandError. */
+/** Signed if a private key file is given. Throws CommandError. */
 export function writeLock(path: string, lock: Lock, signKey?: string): void {
   const document = signKey === undefined ? lock : signDocument({ ...lock }, signKey)
   try {
@@ -207,7 +207,7 @@ export function writeLock(path: string, lock: Lock, signKey?: string): void {
   }
 }
 
-/** With a file of a public key, only a lock that its private key signed. Throws CommandError for a file that is missing or no lock. */
+/** If a public key file is given, accepts only a lock signed by its private key. Throws CommandError for a missing or invalid file. */
 export function readLock(path: string, verifyKey?: string): Lock {
   if (!existsSync(path))
     throw new UsageError(`there is no lock file ${path}`, {
@@ -246,7 +246,7 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The sign between the hashes of a pin is in neither of them: else the description of one could pass for that of another. */
+/** Separator between the hashes of a pin; it occurs in neither, so that the description of one tool cannot pass as that of another. */
 function isLockedTool([key, value]: readonly [string, unknown]): boolean {
   const isHash = (hash: unknown): boolean => typeof hash === 'string' && hash !== '' && !hash.includes('+')
   if (!isRecord(value) || !isHash(value['schema']) || !isHash(value['description'])) return false
@@ -256,15 +256,15 @@ function isLockedTool([key, value]: readonly [string, unknown]): boolean {
 export interface LockDifference {
   readonly key: string
   readonly change: 'added' | 'removed' | 'changed'
-  /** Of a changed tool: schemas, descriptions, or both. */
+  /** For a changed tool: schemas, descriptions, or both. */
   readonly what?: string
-  /** Drift of the results of a changed tool, one line each. */
+  /** Changes of the results of a tool, one line each. */
   readonly drifts?: readonly string[]
-  /** Whether callers break by it. */
+  /** Whether the change breaks callers. */
   readonly breaking?: boolean
 }
 
-/** What is otherwise now, by key. Servers that could not be asked are left out. */
+/** Changes by key. Servers that could not be asked are left out. */
 export function compareLock(
   lock: Lock,
   { tools }: Collected,
@@ -300,7 +300,7 @@ function findDrift(before: unknown, now: unknown): { readonly drifts?: readonly 
   return lines.length === 0 ? {} : { drifts: lines, breaking }
 }
 
-/** The pins of a locked run. Tools of MCP servers are compared here too, before it starts; all are when they are called. */
+/** The pins of a locked run. Tools of MCP servers are compared here too, before it starts; all are compared when they are called. */
 export async function readLockedPins(
   path: string,
   scriptKey: string,

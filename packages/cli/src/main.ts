@@ -1,4 +1,4 @@
-// The `bridle` command from source: begins where the bundle does (start.ts).
+// The `bridle` command from source: starts like the bundle (start.ts).
 
 import { begin } from './begin.js'
 

@@ -1,5 +1,5 @@
-// Servers of harn.toml that the user has logged in to (`bridle mcp login`) are reached with their tokens, which are renewed on the way.
-// A run asks nobody to agree: where that is needed it says which command does.
+// Servers of harn.toml that the user has logged in to (`bridle mcp login`) are called with the stored tokens, which are renewed as needed.
+// A run never asks for consent: if that is needed, the error names the command for it.
 
 import { parseUrl } from '@bridle/compiler/grants'
 import type { McpAuth, McpServerDeclaration } from '@bridle/stdlib-tools/mcp'
@@ -11,7 +11,7 @@ type Servers = { readonly [name: string]: McpServerDeclaration }
 
 /** Reads the user's file only when a server may need it. */
 export function withLogins(servers: Servers, env: NodeJS.ProcessEnv = process.env): Servers {
-  // One with a secret of its own may be logged in to as well; the secret alone is asked with where nobody logged in.
+  // A server with a configured secret may be logged in to as well; without a login the secret is used.
   const mayNeedLogin = ({ url, authToken }: McpServerDeclaration): boolean =>
     url !== undefined && parseUrl(url) !== null && authToken === undefined
   if (!Object.values(servers).some(mayNeedLogin)) return servers

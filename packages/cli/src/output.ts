@@ -1,12 +1,12 @@
-// How the command writes to its standard streams. A plain run writes its output by itself, because making `process.stdout` takes several
+// Writes to the standard streams. A plain run writes its output directly, because creating `process.stdout` takes several
 // milliseconds; everything else uses the streams of Node, which are guarded first.
 
 import { writeSync } from 'node:fs'
 import { EXIT_FAILURE, readReason } from './errors.js'
 
 /**
- * A reader that went away (`bridle run x | head`) is no error; a disk that is full ends the command. To be called before a stream is
- * used; again does nothing.
+ * A closed reader (`bridle run x | head`) is not an error; a full disk ends the command. Call before using a stream; further
+ * calls do nothing.
  */
 export function guardStreams(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -19,12 +19,12 @@ function onError(cause: NodeJS.ErrnoException): never {
   try {
     writeSync(2, `error: cannot write the output: ${readReason(cause)}\n`)
   } catch {
-    // Standard error may be the one that fails.
+    // The failing stream may be standard error.
   }
   process.exit(EXIT_FAILURE)
 }
 
-/** Writes text to standard output at once, and through the stream from the first time on that the system asks to wait. */
+/** Writes to standard output synchronously; through the stream once the system has returned EAGAIN. */
 export function makeDirectOutput(): (text: string) => void {
   // Pipes are asynchronous there.
   let isDirect = process.platform !== 'win32'

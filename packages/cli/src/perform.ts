@@ -1,5 +1,5 @@
-// What `run`, `resume` and `snapshot` have in common: a run that prints as it goes, can be stopped from outside, and can be
-// written down on the way.
+// Common code of `run`, `resume` and `snapshot`: a run that prints as it proceeds, can be stopped from outside, and can be
+// stored at a suspension.
 
 import { makeCall, isToolError } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
@@ -17,20 +17,20 @@ export interface Performance {
   readonly launch: (options: StartOptions) => Run
   readonly json: boolean
   readonly dryRun: boolean
-  /** Where what the script prints goes; standard output when absent. */
+  /** Receives the output of the script; standard output when absent. */
   readonly print?: (text: string) => void
-  /** Is told the value of a run that ended well. */
+  /** Called with the value of a successful run. */
   readonly onDone?: (value: Value) => void
-  /** Is told of the error of a run that failed. */
+  /** Called with the error of a failed run. */
   readonly onFailed?: (error: Extract<RunResult, { readonly status: 'failed' }>['error']) => void
   readonly timeoutMs: number | null
-  /** Where the run is written to when it is stopped from outside, null for nowhere. */
+  /** File for the snapshot of a run that is stopped from outside, null for none. */
   readonly snapshotFile: string | null
-  /** From when on signals are heeded (stop.ts); from the beginning when absent. */
+  /** When signals are first handled (stop.ts); from the beginning when absent. */
   readonly signals?: 'now' | 'firstYield'
 }
 
-/** Runs to the end and gives the exit code. */
+/** Runs to the end and returns the exit code. */
 export async function perform(performance: Performance): Promise<number> {
   const stop = new Stop(performance.timeoutMs, performance.signals)
   try {
@@ -51,7 +51,7 @@ export async function perform(performance: Performance): Promise<number> {
   }
 }
 
-/** A run ends where it can no longer be written down. Throws CommandError for that, and what is thrown otherwise. */
+/** Ends a run that can no longer be recorded. Throws CommandError for that, and other errors unchanged. */
 function rethrowUnrecorded(cause: unknown): never {
   if (isToolError(cause) && cause.code === 'store_unavailable') throw new CommandError(cause.message)
   throw cause
@@ -59,11 +59,11 @@ function rethrowUnrecorded(cause: unknown): never {
 
 export interface Saved {
   readonly sizeBytes: number
-  /** What the run waits for. */
+  /** The effects that the run waits for. */
   readonly calls: readonly RecordedCall[]
 }
 
-/** Runs until `isPlace` says that the run waits in the right place, or it is stopped, and writes it to a file. */
+/** Runs until `isPlace` accepts a suspension, or it is stopped, and writes a snapshot to a file. */
 export async function performUntil(
   performance: Performance & { readonly snapshotFile: string },
   options: { readonly holdFrom: number | null; readonly untilInterrupted: boolean },
@@ -77,10 +77,10 @@ export async function performUntil(
       ...(holdFrom === null ? {} : { holdFrom }),
       onWaiting: ({ pending }) => {
         if (options.untilInterrupted || saving !== null) return
-        // What was performed in part would be asked for again: those before the place may end first.
+        // Partly performed effects would be requested again: those before the chosen point may finish first.
         if (holdFrom !== null && (pending.length === 0 || pending.some((id) => id < holdFrom))) return
         saving = save(run, snapshotFile)
-        // The failure is looked at below.
+        // The failure is handled below.
         saving.then(
           () => run.cancel('the run was written down'),
           () => run.cancel('the run could not be written down'),
@@ -107,7 +107,7 @@ function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: P
     onYield: () => stop.listen(),
     dryRun,
     onEvent: (event) => {
-      // Whoever watches what the run does may already stop it.
+      // A listener of the run's events may already stop it.
       if (event.type === 'effect') stop.listen()
       if (event.type !== 'output' || json) return
       if (print === undefined) process.stdout.write(event.text)
@@ -134,7 +134,7 @@ async function save(run: Run, file: string): Promise<Saved> {
   return { sizeBytes: bytes.length, calls: run.pendingCalls().map(({ id, effect }) => makeCall(id, effect)) }
 }
 
-/** A file that is there is whole, and an old one stays until the new one is. */
+/** Writes atomically: the file is always complete, and the old one stays until the new one is written. */
 export function writeWhole(file: string, bytes: string | Uint8Array): void {
   try {
     writeWholeFile(file, bytes)

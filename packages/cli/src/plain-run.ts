@@ -1,5 +1,5 @@
-// `bridle run FILE` as it is mostly called, read without the parser of options: that one is a good part of the start of a script.
-// Whatever is not plain here, mistakes included, is left to it (program.ts), which means the same by the same words.
+// `bridle run FILE` in its common form, parsed without the option parser, which is a considerable part of the start of a script.
+// Everything else, including errors, is left to the parser (program.ts), which gives the same arguments the same meaning.
 
 import type { RunFlags } from './run-flags.js'
 
@@ -15,7 +15,7 @@ const NUMBERS: Readonly<Record<string, 'fuel' | 'timeout' | 'maxHeap'>> = {
   '--max-heap': 'maxHeap',
 }
 
-/** Null where the parser of options has to read the words. */
+/** Null if the option parser must read the arguments. */
 export function parsePlainRun(words: readonly string[]): PlainRun | null {
   if (words[0] !== 'run') return null
   const end = words.indexOf('--')

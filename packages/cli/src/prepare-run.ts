@@ -1,4 +1,4 @@
-// What `bridle run` does before a run begins, wherever the run is kept.
+// Preparation of `bridle run`, wherever the run is stored.
 
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { Plain } from '@bridle/vm'
@@ -18,7 +18,7 @@ export interface PreparedRun {
   readonly input: Plain
 }
 
-/** Throws UsageError, CommandError. `isAnsweredLater`: what nobody here answers waits in a store. */
+/** Throws UsageError, CommandError. `isAnsweredLater`: requests without an answer here wait in a store. */
 export async function prepareRun(
   file: string | undefined,
   options: RunCommandOptions,

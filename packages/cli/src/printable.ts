@@ -1,12 +1,12 @@
-// What the command itself writes to its streams: here is the one edge where text from outside (names and descriptions of servers, errors,
-// file names, lines of scripts) loses what a terminal would obey. What a script prints does not pass here; it stays as it was printed.
+// Output of the command itself: the one place where text from outside (names and descriptions of servers, errors,
+// file names, lines of scripts) loses its terminal control characters. The output of scripts does not pass here; it is printed unchanged.
 
 import { renderDiagnostic, SourceFile } from '@bridle/parser'
 import type { Diagnostic } from '@bridle/parser'
 
 /**
- * Text without control characters: each becomes one visible sign, so that columns stay and nothing is hidden. Line breaks and tabs are
- * kept. Marks that turn the direction of writing are taken too, since they show a line otherwise than it is.
+ * Replaces each control character by one visible character, so that columns stay and nothing is hidden. Line breaks and tabs are
+ * kept. Bidirectional control characters are replaced too, since they change how a line appears.
  */
 export function toPrintable(text: string): string {
   let shown = ''
@@ -20,7 +20,7 @@ export function toPrintable(text: string): string {
   return from === 0 ? text : shown + text.slice(from)
 }
 
-/** The same for what has to stay on its line, such as a name in a table. */
+/** The same for single-line text, such as a name in a table. */
 export function toOneLine(text: string): string {
   return toPrintable(text).replaceAll('\r', chooseSign(CARRIAGE_RETURN)).replaceAll('\n', chooseSign(LINE_FEED))
 }
@@ -40,7 +40,7 @@ function isDirection(code: number): boolean {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code === 0x200e || code === 0x200f
 }
 
-/** The pictures of control characters of Unicode, where there are any. */
+/** The Unicode pictures of control characters, if there are any. */
 function chooseSign(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
   return code === DELETE ? '\u2421' : '\ufffd'
@@ -56,7 +56,7 @@ export function complain(text: string): void {
   process.stderr.write(toPrintable(text))
 }
 
-/** One JSON document on standard output. JSON leaves some control characters as they are; here they are escaped. */
+/** One JSON document on standard output. Control characters that JSON leaves unescaped are escaped here. */
 export function tellJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): void {
   const text = JSON.stringify(value, replacer, 2)
   process.stdout.write(`${text.replaceAll(/[\u007f-\u009f]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`)}\n`)
@@ -64,7 +64,7 @@ export function tellJson(value: unknown, replacer?: (key: string, value: unknown
 
 const cleaned = new WeakMap<SourceFile, SourceFile>()
 
-/** A finding as an excerpt, in colour where the terminal has it. `shown` is what its file is called instead of its own name. */
+/** A finding as an excerpt, in colour if the terminal supports it. `shown` replaces the name of its file. */
 export function renderFinding(
   diagnostic: Diagnostic,
   file: SourceFile,
@@ -74,7 +74,7 @@ export function renderFinding(
   const name = toOneLine(shown)
   let clean = cleaned.get(file)
   if (clean?.name !== name) cleaned.set(file, (clean = new SourceFile(name, toPrintable(file.text))))
-  // Signs are as long as what they stand for: places stay right.
+  // A replacement has the same length, so columns stay correct.
   const makePrintable = (raw: string): string => toPrintable(raw.replaceAll(file.name, shown))
   const harmless: Diagnostic = {
     ...diagnostic,

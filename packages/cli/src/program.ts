@@ -1,4 +1,4 @@
-// All commands of `bridle` and their options: reads the arguments, loads the one command they name and gives its exit code. Commands
+// All commands of `bridle` and their options: parses the arguments, loads the command and returns its exit code. Commands
 // are imported on use, because start-up time is part of every run.
 
 import type { RunFlags, ConformanceFlags } from './run-flags.js'
@@ -61,25 +61,25 @@ there is given up and asked for again by \`bridle resume\`. Given a snapshot, it
 Exit code: 0 when the snapshot was written, 130 when that was on an interrupt; otherwise that of the run, which ended before.
 `
 
-/** Words after `--` belong to the script, whatever they look like; commander sees only what is before them. */
+/** Arguments after `--` belong to the script; commander sees only those before. */
 function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {
   const at = words.indexOf('--')
   return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
 }
 
-/** Shells and help name the values; the command itself says what is wrong with another one, and what is near. */
+/** For completion and help; the command itself reports an invalid value, with a suggestion. */
 function makeNamedArgument(name: string, values: readonly string[]): Argument {
   return new Argument(name).choices(values).argParser((value: string) => value)
 }
 
-/** A repeatable option rather than a greedy one: FILE may follow. */
+/** A repeatable option rather than a variadic one: FILE may follow. */
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value]
 }
 
 /**
- * Of every command that runs code of scripts; each but the last takes away from what whoever runs the command may do (authority.ts).
- * `locks`: the command calls tools, which a lock file may pin. `traces`: it makes effects, which a trace may keep.
+ * For every command that runs code of scripts. All but the last take away from the user's powers (authority.ts).
+ * `locks`: the command calls tools, which a lock file may pin. `traces`: it has effects, which a trace may record.
  */
 function addAuthorityFlags(
   command: Command,
@@ -113,19 +113,19 @@ function addAuthorityFlags(
     .option('--verify-key <file>', 'with --locked: take a lock file only if this Ed25519 public key signed it')
 }
 
-/** Of commands that go on with what another one has begun, under the authority that is written down with it. */
+/** For commands that continue a run of another command, under the authority stored with it. */
 function widenFlag(command: Command): Command {
   return command.option('--widen', 'have what the flags say, also where the run was begun with less; what is widened is told')
 }
 
-/** What a run may take. */
+/** Limits of a run. */
 function addLimitFlags(command: Command): Command {
   return sizeFlags(command).addOption(
     new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(makeWholeNumberParser('milliseconds', 1)),
   )
 }
 
-/** What each run may take of commands that make many, or that say themselves how long they take. */
+/** Limits of each run, for commands that make many, or have their own time limit. */
 function sizeFlags(command: Command): Command {
   return command
     .addOption(
@@ -135,7 +135,7 @@ function sizeFlags(command: Command): Command {
     .option('--limit <name=n>', 'a limit of compiling or of MCP servers: compile.tokens=100000, mcp.maxTools=50', collect)
 }
 
-/** What a run may take, and who answers what it asks of people: whoever sits at the terminal is asked for the rest. */
+/** Limits of a run, and answers to its requests to people: the person at the terminal is asked for the rest. */
 function peopleAndLimitFlags(command: Command): Command {
   return addLimitFlags(command)
     .option('--answers <file>', 'answer questions and approvals from this JSON list: [{"match": "Name?", "answer": "Ada"}]')
@@ -143,7 +143,7 @@ function peopleAndLimitFlags(command: Command): Command {
     .option('--deny-all', 'deny what nothing else approves')
 }
 
-/** Does the command again, without --watch, when something changes in the folders of `paths`. */
+/** Repeats the command, without --watch, when something changes in the folders of `paths`. */
 async function watchScripts({ own, script }: Words, paths: readonly string[]): Promise<number> {
   const { watchCommand } = await import('./watch.js')
   const command = own.filter((word) => word !== '--watch')
@@ -178,7 +178,7 @@ const RUNS_HELP = `
 Exit codes: 0 done; 1 there is no such run, or nothing to change; 2 called in a way that makes no sense.
 `
 
-/** Of durable runs: what they wait for is answered, and worked on, from any process. */
+/** For durable runs: any process can answer what they wait for, and work on them. */
 function addDurableCommands(program: Command, done: (code: number) => void): void {
   const withStore = (command: Command): Command =>
     command
@@ -857,19 +857,19 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   return program
 }
 
-/** All commands with their options, for whoever lists them. */
+/** All commands with their options, for listings. */
 export function describeProgram(): Command {
   return buildProgram({ own: [], script: [] }, undefined, () => {})
 }
 
-/** `serve FILE` without what it is served as means an agent, as in the reference. */
+/** `serve FILE` without a protocol means an agent, as in the reference. */
 function nameServed(words: readonly string[]): readonly string[] {
   const [first, second] = words
   const isNamed = second === undefined || ['mcp', 'acp', 'a2a', 'help', '-h', '--help', '--version'].includes(second)
   return first === 'serve' && !isNamed ? [first, 'a2a', ...words.slice(1)] : words
 }
 
-/** Gives the exit code. Throws UsageError and CommandError. */
+/** Returns the exit code. Throws UsageError and CommandError. */
 export async function runProgram(words: readonly string[], build?: string): Promise<number> {
   const { own, script } = splitArguments(nameServed(words))
   let code = 0
@@ -881,9 +881,9 @@ export async function runProgram(words: readonly string[], build?: string): Prom
     return code
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause
-    // Help and version that were asked for end with 0; commander has printed them.
+    // Requested help and version end with 0; commander has printed them.
     if (cause.exitCode === 0) return 0
-    // Help that was not asked for: of a command that is only a group of others.
+    // Help that was not requested: for a command that is only a group of others.
     if (cause.code === 'commander.help') return EXIT_USAGE
     throw new UsageError(cause.message.replace(/^error: /, ''))
   }

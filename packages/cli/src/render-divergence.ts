@@ -1,11 +1,11 @@
-// Where a run that is played again does something else than it did: place, what is recorded, what it does now.
+// Divergence of a replay: position, what is recorded, what the run does now.
 
 import type { Divergence, RecordedCall } from '@bridle/stdlib-tools'
 import type { ScriptPlace } from '@bridle/vm'
 import type { SourceLookup } from './fault-report.js'
 import { measureIdentifier, renderExcerpt } from './source-excerpt.js'
 
-/** `isEdited`: recorded answers were replaced on purpose. */
+/** `isEdited`: recorded outcomes were replaced on purpose. */
 export function renderDivergence(
   { code, message, expected, actual, place }: Divergence,
   sources: SourceLookup,

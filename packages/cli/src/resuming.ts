@@ -1,5 +1,5 @@
-// What a run may do that goes on: what the flags say and what it was allowed when it was written down, both. `--widen` leaves the second
-// out, and what that adds is told.
+// The authority of a run that continues: the intersection of the flags and the stored authority. `--widen` ignores the stored
+// one, and what that adds is reported.
 
 import type { RunAuthority, Runtime } from '@bridle/stdlib-tools'
 import { makeAuthority, withLock } from './authority.js'
@@ -13,11 +13,11 @@ export interface ResumingFlags extends AuthorityFlags {
 }
 
 export interface Resuming {
-  /** What is written down; null: nothing is, by a version that did not. */
+  /** The stored authority; null if an older version stored none. */
   readonly before: RunAuthority | null
   /** Key of the script. */
   readonly script: string
-  /** Whether anything is performed, so that it matters. */
+  /** Whether anything is performed, so that authority matters. */
   readonly isAsked?: boolean
 }
 
@@ -40,7 +40,7 @@ function hasFlags({ allow, deny, grant, root, sandbox, widen }: ResumingFlags): 
   return [allow, deny, grant, root, sandbox, widen].some((flag) => flag !== undefined)
 }
 
-/** Says on standard error what `--widen` gives a run that it did not have. */
+/** Reports on standard error what `--widen` adds to the run's authority. */
 export function tellWidened(runtime: Runtime, before: RunAuthority, authority: Authority): void {
   const lines = [...runtime.widenings(before), ...listWidenings(before, authority)]
   complain(

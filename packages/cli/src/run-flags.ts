@@ -1,4 +1,4 @@
-// Flags of commands, as commander gives them to their actions.
+// Flags of commands, as commander passes them to their actions.
 
 import type { AuthorityFlags } from './authority.js'
 import type { SizeFlags } from './further-limits.js'
@@ -10,13 +10,13 @@ export interface RunFlags extends AuthorityFlags, SizeFlags, PeopleFlags {
   readonly input?: string
   readonly json?: boolean
   readonly dryRun?: boolean
-  /** Tells at the end where containers were copied. */
+  /** Reports at the end where containers were copied. */
   readonly copies?: boolean
   readonly timeout?: number
   readonly record?: string
   readonly llmMock?: string
   readonly snapshot?: string
-  /** Where the run is kept, for durable runs. */
+  /** The store of durable runs. */
   readonly store?: string
   readonly id?: string
   readonly tenant?: string
@@ -24,7 +24,7 @@ export interface RunFlags extends AuthorityFlags, SizeFlags, PeopleFlags {
 
 export interface RunCommandOptions extends RunFlags {
   readonly scriptArguments: readonly string[]
-  /** Compiled scripts are kept under its name; not at all without one. */
+  /** Key of the program cache; nothing is cached without it. */
   readonly build?: string | undefined
   /** Where output goes; standard output when absent. */
   readonly print?: (text: string) => void

@@ -1,4 +1,4 @@
-// How a run ended, as the command tells it: exit code, complaint on standard error, or one JSON document.
+// The outcome of a run as the command reports it: exit code, message on standard error, or one JSON document.
 
 import type { DryRunEntry, Module, RunResult } from '@bridle/stdlib-tools'
 import { display, HarnEnum, HarnFloat } from '@bridle/vm'
@@ -49,7 +49,7 @@ function judge(result: RunResult, { module, script, stop }: Ending): { readonly 
   }
 }
 
-/** An int is the exit status, `Result.Err` a failure that says why, everything else a success. */
+/** An int is the exit status, `Result.Err` a failure with a reason, everything else a success. */
 export function toStatus(value: Value): { readonly code: number; readonly complaint: string } {
   if (typeof value === 'number') return { code: Math.min(255, Math.max(0, value)), complaint: '' }
   if (typeof value === 'bigint') return { code: value > 0n ? 255 : 0, complaint: '' }
@@ -93,13 +93,13 @@ function describeFailure({ fault, value, trace }: Failure, sources: SourceLookup
   return { ...makeFaultError(fault, sources), value, trace }
 }
 
-/** As all documents of failures have it (failure-document.ts). */
+/** In the format of all failure documents (failure-document.ts). */
 const withError = <E extends JsonError>(error: E): { readonly error: E; readonly errors: readonly E[] } => ({
   error,
   errors: [error],
 })
 
-/** What JSON has no form for: exact ints beyond the doubles and bytes are given as text, marked floats as numbers. */
+/** Values that JSON cannot represent: exact ints beyond doubles and bytes become strings, marked floats become numbers. */
 function toJsonValue(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')

@@ -1,9 +1,9 @@
-// A script that the command was given.
+// A script given on the command line.
 
 export interface Script {
-  /** What modules and traces call it: a real path, or a name in angle brackets. */
+  /** Its name in modules and traces: a real path, or a name in angle brackets. */
   readonly key: string
-  /** What the caller called it. */
+  /** The caller's name for it. */
   readonly shown: string
   readonly text: string
 }

@@ -1,17 +1,17 @@
-// One piece of source as reports show it: place, line and carets.
+// One piece of source as reports show it: position, line and carets.
 
 export interface Excerpt {
   readonly file: string
   /** From 1; 0 when unknown. */
   readonly line: number
   readonly column: number
-  /** Text of the line, null when the source is not at hand. */
+  /** The line, null when the source is not available. */
   readonly text: string | null
   /** Number of carets; 0 for none. */
   readonly width: number
 }
 
-/** Lines without the header, with the blanks that further notes of the same report begin with. */
+/** Lines without the header, with the indentation of further notes of the same report. */
 export function renderExcerpt(excerpt: Excerpt): { readonly lines: readonly string[]; readonly pad: string } {
   const { file, line, column, text, width } = excerpt
   if (line === 0) return { lines: [`  --> ${file}`], pad: '  ' }

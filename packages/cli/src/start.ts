@@ -1,22 +1,22 @@
-// What `bridle` begins with, before any of its own code: loads the bundle (scripts/bundle.mjs) through V8's code cache. Compiling
-// the bundle takes several times as long as starting Node; with the code of the last run at hand it is not compiled at all.
+// The starter of `bridle`, which runs before any other code: loads the bundle (scripts/bundle.mjs) through V8's code cache. Compiling
+// the bundle takes several times as long as starting Node; with the cached code of an earlier run it is not compiled at all.
 //
-// - The bundle is CommonJS in `lib/`, each file wrapped as a function, because Node 20 takes cached code for scripts only.
-// - The cache lies beside the bundle, or where that cannot be written, in the user's cache folder. Its folder is named after the
-//   content of the bundle and the version of Node; V8 refuses code that was made under other flags, and it is compiled as usual.
+// - The bundle is CommonJS in `lib/`, each file wrapped as a function, because Node 20 accepts cached code for scripts only.
+// - The cache is beside the bundle or, if that is not writable, in the user's cache folder. Its folder is named after the
+//   content of the bundle and the version of Node; V8 rejects code compiled under other flags, and compiles as usual.
 // - It is written at the end of a run that had to compile. `BRIDLE_COMPILE_CACHE` names another folder, or is `off`.
-// - Commands that read scripts and end let V8 optimise less, which is a flag: their code is in a folder of its own.
+// - Commands that read scripts and end use a flag that delays V8's optimiser: their code has its own folder.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { findCacheFolder, makeCacheFolder } from './cache-folder.js'
 
-/** Defined by the bundler: the file in `lib/` to begin with, and a hash of all files there. */
+/** Defined by the bundler: the entry file in `lib/`, and a hash of all files there. */
 declare const BRIDLE_ENTRY: string
 declare const BRIDLE_BUILD: string
 
-/** Of the starter itself, which is CommonJS: a `require` from `node:module` would load the loader of ES modules with it. */
+/** The `require` of the starter itself, which is CommonJS: one from `node:module` would load the loader of ES modules. */
 declare const require: (specifier: string) => unknown
 
 interface Module {
@@ -28,9 +28,9 @@ interface FlagSetter {
 }
 
 /**
- * Commands that look at text once and end. Optimising functions that are warm for a second takes a third of their processor time on a
- * file of 10,000 lines, so a function has to run three times as long as usual before V8 does. The flags of the garbage collector cannot
- * be changed once V8 has begun: without marking on other threads it fails in the midst of a collection.
+ * Commands that read source once and end. Optimising functions that are hot for only a second takes a third of their processor time on a
+ * file of 10,000 lines, so V8 optimises a function only after three times the usual run time. Do not change flags of the garbage collector
+ * once V8 has started: without concurrent marking it crashes during a collection.
  */
 const READING_COMMANDS: ReadonlySet<string | undefined> = new Set(['check', 'lint', 'fmt'])
 const isReading = READING_COMMANDS.has(process.argv[2])
@@ -75,13 +75,13 @@ function readCachedCode(name: string): Buffer | null {
     try {
       return readFileSync(join(folder, `${name}.bin`))
     } catch {
-      // Not there, or not for us: the next folder, or none.
+      // Missing or not accessible: try the next folder, or none.
     }
   }
   return null
 }
 
-/** Other flags make other code, which would be refused by every run without them. */
+/** Code of other flags would be rejected by every run without them. */
 function isPlainProcess(): boolean {
   return process.execArgv.length === 0 && (process.env['NODE_OPTIONS'] ?? '') === ''
 }
@@ -91,18 +91,18 @@ function writeCache(): void {
     try {
       makeCacheFolder(folder)
       for (const { name, script } of compiled) {
-        // Whole or not at all, also when several processes end together.
+        // Atomic, also when several processes end together.
         const temporary = join(folder, `${name}.${process.pid}.tmp`)
         writeFileSync(temporary, script.createCachedData(), { mode: 0o600 })
         renameSync(temporary, join(folder, `${name}.bin`))
       }
       return
     } catch {
-      // Cannot be written: a cache is no reason to fail.
+      // Continue without a cache that cannot be written.
     }
   }
 }
 
 const entry = load(BRIDLE_ENTRY) as { readonly begin?: (words: readonly string[], build: string) => Promise<void> }
-// No top-level await: the bundle is CommonJS. A worker begins by being loaded.
+// No top-level await: the bundle is CommonJS. A worker starts by being loaded.
 void entry.begin?.(process.argv.slice(2), BRIDLE_BUILD)

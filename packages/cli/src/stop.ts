@@ -1,17 +1,17 @@
-// Ends a run from outside: the interrupt key, a termination request, or its time. The first signal lets the run be written down
-// where that was asked for, and cancels it; a second one does not wait for anything.
+// Stops a run from outside: by the interrupt key, a termination request, or its time limit. The first signal stores the run
+// if that was requested, and cancels it; a second one ends the process at once.
 
 import { setMaxListeners } from 'node:events'
 import { EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_TIMEOUT } from './errors.js'
 
-/** The longest time of a timer; one of more would end at once. */
+/** The longest timer; a longer one would fire at once. */
 export const LONGEST_MS = 2 ** 31 - 1
 
 export class Stop {
   /** Exit code of a run that was stopped. */
   code = EXIT_INTERRUPTED
   complaint = ''
-  /** What is done with a run that is to be stopped, before it is cancelled. */
+  /** Called before a run is cancelled. */
   beforeCancel: (() => Promise<void>) | null = null
   /** Cancels the run. */
   onCancel: ((reason: string) => void) | null = null
@@ -24,8 +24,8 @@ export class Stop {
   private readonly onTerminate = (): void => this.stop(EXIT_TERMINATED, 'terminated', true)
 
   /**
-   * `firstYield`: signals are heeded once `listen` is called, which is when the run first reaches the world or gives the thread away. Until then no
-   * handler could run, so that the system ends the process as it does any other; a run that never gets there saves making the handlers.
+   * `firstYield`: signals are handled once `listen` is called, when the run first requests an effect or ends a slice. Until then no
+   * handler could run, so the system ends the process as usual; a run that never gets there saves installing the handlers.
    */
   constructor(timeoutMs: number | null, from: 'now' | 'firstYield' = 'now') {
     if (from === 'now') this.listen()
@@ -38,7 +38,7 @@ export class Stop {
           )
   }
 
-  /** Heeds signals from now on; again does nothing. */
+  /** Handles signals from now on; further calls do nothing. */
   listen(): void {
     if (this.listening) return
     this.listening = true
@@ -50,7 +50,7 @@ export class Stop {
   get signal(): AbortSignal {
     if (this.controller === null) {
       this.controller = new AbortController()
-      // Every test of a suite may listen at the same time: that is no leak.
+      // Every test of a suite may listen at the same time: that is not a leak.
       setMaxListeners(0, this.controller.signal)
     }
     if (this.reason !== null) this.controller.abort(new Error(this.reason))
@@ -83,7 +83,7 @@ export class Stop {
       this.onCancel?.(reason)
     }
     if (this.beforeCancel === null) return cancel()
-    // A run that ended in the meantime has nothing to write down, and nothing to cancel.
+    // A run that ended meanwhile has nothing to store or cancel.
     this.beforeCancel()
       .catch((cause: unknown) => {
         this.complaint += `error: no snapshot was written: ${cause instanceof Error ? cause.message : String(cause)}\n`

@@ -1,11 +1,11 @@
-// The scripts that a command is to look at: files as named, folders with everything below them.
+// The scripts that a command processes: files as named, folders with everything below them.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError, makeUnreadableError } from './errors.js'
 
-/** Sorted and each once. */
+/** Sorted and unique. */
 export function listScripts(paths: readonly string[]): readonly string[] {
   return [...new Set(paths.flatMap(listScriptsBelow))].sort()
 }
@@ -14,7 +14,7 @@ function listScriptsBelow(path: string): string[] {
   if (!existsSync(path)) throw new UsageError(`${path} does not exist`, { code: 'unreadable_file', file: path })
   const found = statSync(path)
   if (found.isFile()) return [path]
-  // Reading from a pipe waits for ever, and a device may have no end.
+  // Reading a pipe may block forever, and a device may have no end.
   if (!found.isDirectory()) throw new UsageError(`${path} is neither a file nor a folder`)
   return readEntries(path).flatMap((entry) => {
     const below = join(path, entry.name)
@@ -31,7 +31,7 @@ export function readEntries(folder: string): readonly Dirent[] {
   }
 }
 
-/** The text of a file that the command line names, or that lies below a folder of it. */
+/** The text of a file named on the command line, or found below a folder. */
 export function readTarget(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -1,4 +1,4 @@
-// The version of the command. The bundle replaces BRIDLE_VERSION by the text of package.json; from source there is none.
+// The version of the command. The bundler replaces BRIDLE_VERSION by the content of package.json; from source there is none.
 
 declare const BRIDLE_VERSION: string | undefined
 

@@ -1,5 +1,5 @@
-// `--watch`: does a command again, in a process of its own, whenever a script or the manifest below a folder changes. A run that is still
-// under way then is ended first.
+// `--watch`: repeats a command, in a new process, whenever a script or the manifest below a folder changes. A command that is still
+// running then is ended first.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -8,13 +8,13 @@ import { dirname } from 'node:path'
 import { EXIT_INTERRUPTED, EXIT_TERMINATED, UsageError, makeUnreadableError, readReason } from './errors.js'
 import { complain } from './printable.js'
 
-/** Editors write a file in several steps; what follows within this time is one change. */
+/** Editors write a file in several steps; events within this time are one change. */
 const QUIET_MS = 80
 
 export interface Watching {
-  /** Words of the command, without --watch. */
+  /** Arguments of the command, without --watch. */
   readonly words: readonly string[]
-  /** Scripts, whose folders are watched, and folders; this folder when there is none. With everything below. */
+  /** Scripts, whose folders are watched, and folders; the current folder when there is none. Recursive. */
   readonly paths: readonly string[]
 }
 

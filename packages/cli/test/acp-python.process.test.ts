@@ -1,4 +1,4 @@
-// `bridle serve acp` driven by the client of the Python package `agent-client-protocol`; without that package there is nothing to test.
+// `bridle serve acp` driven by the client of the Python package `agent-client-protocol`; skipped without that package.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// `bridle serve acp` as its client sees it: sessions that outlive the process, and clients that do not behave.
+// `bridle serve acp` as its client sees it: sessions that outlive the process, and misbehaving clients.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ class Agent {
     this.child.stdin.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)
   }
 
-  /** The answer as it came: `{id, result}` or `{id, error}`. */
+  /** The raw answer: `{id, result}` or `{id, error}`. */
   request(method: string, params: object): Promise<Message> {
     const id = ++this.made
     return new Promise((resolve) => {
@@ -106,7 +106,7 @@ async function openSession(args: readonly string[] = []): Promise<{ readonly age
 }
 
 describe('sessions that outlive the process', () => {
-  test('are loaded with their conversation, listed, forked and gone on with', { timeout: 60_000 }, async () => {
+  test('are loaded with their conversation, listed, forked and continued', { timeout: 60_000 }, async () => {
     const kept = join(folder, 'sessions')
     const first = await openSession(['--sessions', kept])
     expect(await first.agent.sendPrompt(first.id, 'one')).toMatchObject({ result: { stopReason: 'completed' } })
@@ -142,7 +142,7 @@ describe('sessions that outlive the process', () => {
     expect(await second.sendPrompt(first.id, 'two')).toMatchObject({ result: { stopReason: 'completed' } })
     await second.request('session/load', { sessionId: fork['sessionId'] })
     expect(second.listUpdates(fork['sessionId'] as string)).toEqual(told.slice(0, 2))
-    // A process that is killed in the middle of a turn has written down that it began.
+    // A process that is killed in the middle of a turn has recorded its start.
     void second.sendPrompt(first.id, 'hang')
     await expect.poll(() => readFileSync(join(kept, `${first.id}.json`), 'utf8')).toContain('"prompt":"hang"')
     second.child.kill('SIGKILL')
@@ -159,7 +159,7 @@ describe('sessions that outlive the process', () => {
     await third.close()
   })
 
-  test('no id leads out of the folder, and files that are no sessions are none', { timeout: 60_000 }, async () => {
+  test('no id leads out of the folder, and other files are not sessions', { timeout: 60_000 }, async () => {
     const kept = join(folder, 'odd')
     writeFileSync(
       join(folder, 'secret.json'),
@@ -175,7 +175,7 @@ describe('sessions that outlive the process', () => {
     await agent.close()
   })
 
-  test('are none without a folder', { timeout: 60_000 }, async () => {
+  test('do not exist without a folder', { timeout: 60_000 }, async () => {
     const { agent, id } = await openSession()
     await agent.sendPrompt(id, 'one')
     expect(await agent.ask('session/load', { sessionId: id })).toMatchObject({ replayed: [] })
@@ -186,8 +186,8 @@ describe('sessions that outlive the process', () => {
   })
 })
 
-describe('clients that do not behave', () => {
-  test('nonsense is answered or skipped, and the agent goes on', { timeout: 60_000 }, async () => {
+describe('misbehaving clients', () => {
+  test('nonsense is answered or skipped, and the agent continues', { timeout: 60_000 }, async () => {
     const { agent, id } = await openSession()
     agent.send('no JSON at all\n[1, 2]\n"text"\n{"jsonrpc": "2.0", "id": 900, "result": "for nobody"}\n{}\n\n')
     agent.send({ jsonrpc: '2.0', id: 'text', method: 'session/prompt', params: [1, 2] })
@@ -236,7 +236,7 @@ describe('clients that do not behave', () => {
     },
   )
 
-  test('a client that reads slowly gets all of it', { timeout: 60_000 }, async () => {
+  test('a client that reads slowly gets all output', { timeout: 60_000 }, async () => {
     const { agent, id } = await openSession()
     const answer = agent.sendPrompt(id, 'flood')
     agent.child.stdout.pause()
@@ -248,7 +248,7 @@ describe('clients that do not behave', () => {
     await agent.close()
   })
 
-  test('a client that does not answer holds the prompt no longer than its cancellation', { timeout: 60_000 }, async () => {
+  test('a client that does not answer blocks the prompt only until it is cancelled', { timeout: 60_000 }, async () => {
     const { agent, id } = await openSession()
     const answer = agent.sendPrompt(id, 'wait')
     await expect.poll(() => agent.heard.some((message) => message['method'] === 'host/call')).toBe(true)

@@ -1,5 +1,5 @@
-// An authorization server and an MCP server that believes it, on two origins of this machine, as strict as the standards allow:
-// redirect addresses are those that were registered, codes serve once and only whoever holds the verifier (RFC 7636), tokens are for
+// An authorization server and an MCP server that trusts it, on two local origins, as strict as the standards allow:
+// redirect addresses must be registered, codes are valid once and only with the verifier (RFC 7636), tokens are for
 // one resource (RFC 8707), each renewal replaces the token that it was made with.
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -10,13 +10,13 @@ import type { AddressInfo } from 'node:net'
 export interface Guarded {
   /** Of the MCP server. */
   readonly url: string
-  /** What the authorization server was asked for, in order: `register`, `authorize`, `token GRANT`, `revoke KIND`, with what it refused. */
+  /** Requests to the authorization server, in order: `register`, `authorize`, `token GRANT`, `revoke KIND`, with what it refused. */
   readonly log: string[]
-  /** Access tokens given so far are of no use any more; renewals too when `all`. */
+  /** Invalidates the access tokens given so far; with `all` also the refresh tokens. */
   readonly revoke: (all?: boolean) => void
   /** Whether it has an endpoint for revocation, which answers with `status`. */
   readonly offers: { revocation: boolean; status: number }
-  /** How many tokens of each kind are of use. */
+  /** Number of valid tokens of each kind. */
   readonly valid: () => readonly [access: number, renewals: number]
   readonly close: () => void
 }
@@ -47,7 +47,7 @@ function writeJson(
 export async function startGuardedServer(): Promise<Guarded> {
   const log: string[] = []
   const clients = new Map<string, readonly string[]>()
-  /** Of clients that registered to have one. */
+  /** Secrets of clients that registered to have one. */
   const secrets = new Map<string, string>()
   const codes = new Map<string, { readonly client: string; readonly challenge: string; readonly redirect: string }>()
   const access = new Set<string>()
@@ -63,7 +63,7 @@ export async function startGuardedServer(): Promise<Guarded> {
     }
     const [scheme, credentials = ''] = request.headers.authorization?.split(' ') ?? []
     const [basicId, basicSecret] = Buffer.from(credentials, 'base64').toString().split(':')
-    /** The client that asks; null for one that does not say its secret. */
+    /** The authenticated client; null without its secret. */
     const readClient = (form: URLSearchParams): string | null => {
       const id = (scheme === 'Basic' ? basicId : form.get('client_id')) ?? ''
       return secrets.get(id) === (scheme === 'Basic' ? basicSecret : undefined) ? id : null

@@ -66,7 +66,7 @@ describe.concurrent('bridle run', () => {
     })
   })
 
-  test('a time limit that no timer can hold is none', async () => {
+  test('a time limit beyond the longest timer is ignored', async () => {
     expect(await runBridle(['run', '-e', 'sleep(20ms)\nprintln("awake")', '--timeout', '99999999999'])).toEqual({
       code: 0,
       stdout: 'awake\n',
@@ -87,7 +87,7 @@ describe.concurrent('bridle run', () => {
     })
   })
 
-  test('an uncaught error is reported with its place, behind the output', async () => {
+  test('an uncaught error is reported with its position, after the output', async () => {
     const script = writeScript(
       'fails.harn',
       'println("before")\nfn inner(x) {\n  return x.foo\n}\nlet r = inner(json_parse("5"))\n',
@@ -117,7 +117,7 @@ describe.concurrent('bridle run', () => {
     expect(ended.stderr).toContain('fuel')
   })
 
-  test('a dry run lists what it did not do', async () => {
+  test('a dry run lists the skipped effects', async () => {
     const target = join(folder, 'never.txt')
     const ended = await runBridle([
       'run',
@@ -142,14 +142,14 @@ describe.concurrent('bridle run', () => {
     })
   })
 
-  test('a replay ends as the recorded run did, with the status that the script returned', async () => {
+  test('a replay ends as the recorded run did, with the status of the script', async () => {
     const recording = join(folder, 'status.json')
     const script = 'pipeline main() {\n  println(random_int(1, 5) > 0)\n  return 7\n}'
     expect((await runBridle(['run', '--record', recording, '-e', script])).code).toBe(7)
     expect(await runBridle(['replay', recording, '-e', script])).toEqual({ code: 7, stdout: 'true\n', stderr: '' })
   })
 
-  test('a recorded run replays, a changed one is caught', async () => {
+  test('a recorded run replays, and a changed script is detected', async () => {
     const recording = join(folder, 'run.jsonl')
     const first = await runBridle(['run', '--record', recording, '-e', 'println(random())'])
     expect(readFileSync(recording, 'utf8')).toContain('random.bytes')
@@ -162,7 +162,7 @@ describe.concurrent('bridle run', () => {
     expect(changed.stderr).toContain('replay_mismatch')
   })
 
-  test('SIGINT ends the run and what it waits for', async () => {
+  test('SIGINT ends the run and its pending effects', async () => {
     const ended = await runBridle(['run', '-e', 'println("ready")\nexec("sleep", "600")\nprintln("never")'], {
       onOutput: (text, kill) => {
         if (text === 'ready\n') kill('SIGINT')
@@ -230,7 +230,7 @@ describe.concurrent('bridle conformance', () => {
     expect(byName['throws']).toMatchObject({ status: 'passed', message: '' })
   })
 
-  test('an interrupt reports what was judged, and leaves no process behind', async () => {
+  test('an interrupt reports the results so far, and leaves no process behind', async () => {
     const pid = join(folder, 'child.pid')
     writeScript('stopped_first.harn', 'println("actual")\n')
     writeScript('stopped_first.expected', 'expected\n')
@@ -254,7 +254,7 @@ describe.concurrent('bridle conformance', () => {
 })
 
 test('a confined run reaches MCP servers by the rules of its network', async () => {
-  // Of a server that has just gone: nobody listens there.
+  // The address of a server that has ended: nothing listens there.
   const gone = createServer().listen(0, '127.0.0.1')
   await once(gone, 'listening')
   const { port } = gone.address() as AddressInfo
@@ -265,10 +265,10 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   const ended = await runHere(['run', '--root', folder, script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`egress blocked: ${url} (private_address)`)
-  // One that whoever runs it names is reached.
+  // A host that the user names is reachable.
   const named = await runHere(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
   expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
-  // A host without a port stands for the port of the scheme, here as in every grant.
+  // A host without a port has the port of the scheme, as in every grant.
   for (const domain of ['*.example.com', '127.0.0.1']) {
     const other = await runHere(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
     expect(other.stderr).toContain(
@@ -277,7 +277,7 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   }
 })
 
-test('a server that a grant does not name is out of reach, whatever the arguments of the call are called', async () => {
+test('a server that a grant does not name is unreachable, whatever names the arguments of the call have', async () => {
   const url = 'http://127.0.0.1:1/mcp'
   const script = writeScript(
     'named.harn',
@@ -288,7 +288,7 @@ test('a server that a grant does not name is out of reach, whatever the argument
   expect(ended.stderr).toContain(`domain '*.example.com' does not allow '${url}'`)
 })
 
-test('tools that a server lists and nobody can use are told of on standard error, once', async () => {
+test('unusable tools of a server are reported on standard error, once', async () => {
   const server = writeScript(
     'doubled.mjs',
     `import { createInterface } from 'node:readline'
@@ -312,7 +312,7 @@ mcp_disconnect(c)
   expect(ended.stderr).toMatch(/^warning: MCP server '[^']*': tool "a" is listed twice; the tool is left out\n$/)
 })
 
-test('skills of a folder that is named come first, and one that is not there is told', async () => {
+test('skills of a named folder come first, and a missing folder is reported', async () => {
   mkdirSync(join(folder, 'named', 'tea'), { recursive: true })
   writeScript('named/tea/SKILL.md', '---\nshort: how to brew\n---\nBrew $ARGUMENTS\n')
   const script = writeScript('skills.harn', 'for s in skill_list(skills) { println("${s.name}: ${s.short} (${s.source})") }\n')
@@ -322,7 +322,7 @@ test('skills of a folder that is named come first, and one that is not there is 
 })
 
 describe.concurrent('bridle tools', () => {
-  test('a standard tool is described with what it touches and calls that show it', async () => {
+  test('a standard tool is described with its effects and example calls', async () => {
     const { stdout } = await runHere(['tools', 'describe', 'json.set'])
     expect(stdout).toContain('effect: none (side effect none, safe)')
     expect(stdout).toContain('example: {"json":{"a":1},"path":"b.c","value":2} -> {"a":1,"b":{"c":2}}')
@@ -331,7 +331,7 @@ describe.concurrent('bridle tools', () => {
     )
   })
 
-  test('what cannot be done is said, with a code that tells', async () => {
+  test('failures are reported, with an exit code', async () => {
     const [fails, broken, script] = [
       writeScript('fails.harn', 'throw "no"\n'),
       writeScript('broken.harn', 'let x =\n'),
@@ -354,7 +354,7 @@ describe.concurrent('bridle tools', () => {
       expect(await runHere(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
   })
 
-  test('a call has its result alone on standard output', async () => {
+  test('a call prints only its result on standard output', async () => {
     const script = writeScript(
       'chatty.harn',
       'println("loading")\ntool twice(n: int) -> dict {\n  log("twice")\n  return {n: 2 * n}\n}\n',
@@ -371,7 +371,7 @@ describe.concurrent('bridle tools', () => {
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('error: Error [invalid_args]:') as unknown })
   })
 
-  test('a locked run says which tool is otherwise now, and what to do', async () => {
+  test('a locked run reports the changed tool, and what to do', async () => {
     const lock = writeScript('drift.lock.json', '')
     const source =
       'import { tool_call } from "std/tools"\ntool add(a: int) -> int {\n  return a\n}\nprintln(tool_call(add, {a: 1}))\n'
@@ -393,7 +393,7 @@ describe.concurrent('bridle tools', () => {
     expect(unknown.stderr).toContain('= help: `bridle tools lock` writes down')
   })
 
-  test('those of the script come first, and a call that fails says why', async () => {
+  test('those of the script come first, and a failing call shows the reason', async () => {
     const script = writeScript('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
     const listed = await runHere(['tools', 'list', script])
     expect(listed.stdout).toMatch(/^script +add\nbridle +/)
@@ -408,7 +408,7 @@ describe.concurrent('bridle tools', () => {
 })
 
 describe.concurrent('bridle serve', () => {
-  test('a script may do what the flags leave it', async () => {
+  test('a script has the powers that the flags leave', async () => {
     const script = writeScript('served.harn', 'mcp_resource({uri: "a:1", name: "A", text: shell("echo secret").stdout})\n')
     const refused = await runBridle(['serve', 'mcp', '--sandbox', script])
     expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -424,7 +424,7 @@ describe.concurrent('bridle serve', () => {
 })
 
 describe.concurrent('bridle test', () => {
-  test('runs each test pipeline by itself, judges and reports', async () => {
+  test('runs each test pipeline separately, judges and reports', async () => {
     const script = writeScript(
       'own_test.harn',
       [
@@ -491,7 +491,7 @@ describe.concurrent('bridle repl', () => {
     expect(await runBridle(['repl'], { stdin })).toEqual({ code: 0, stdout: '[2, 4]\nunknown\nint\n"a"\n', stderr: '' })
   })
 
-  test('an entry that fails is reported, and decides the exit code', async () => {
+  test('a failing entry is reported, and decides the exit code', async () => {
     const ended = await runBridle(['repl'], { stdin: 'nope(1)\n:nothing\n2\n' })
     expect(ended).toMatchObject({ code: 1, stdout: '2\n' })
     expect(ended.stderr).toContain('call target `nope` is not defined or imported')

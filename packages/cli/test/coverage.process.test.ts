@@ -1,4 +1,4 @@
-// `bridle test --coverage`: what is counted, and the forms in which it is told. That counting changes nothing else is in coverage.sweep.test.ts.
+// `bridle test --coverage`: what is counted, and the output formats. coverage.sweep.test.ts shows that counting changes nothing else.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,7 +70,7 @@ pipeline test_negative() {
 `,
 )
 
-test('a table of the files that tests import, without the tests themselves', async () => {
+test('prints a table of the files that tests import, without the tests themselves', async () => {
   const { code, stdout } = await runInProcess(folder, ['test', '--coverage'])
   expect(code).toBe(0)
   expect(stdout.slice(stdout.indexOf('\nfile ')).trimStart()).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ test('lcov, with counts that add up over tests', async () => {
   ])
 })
 
-test('--json has it in the one document', async () => {
+test('--json includes it in the document', async () => {
   const { stdout } = await runInProcess(folder, ['test', '--coverage', '--json', '--filter', 'test_big'])
   expect(JSON.parse(stdout)).toMatchObject({
     passed: 1,

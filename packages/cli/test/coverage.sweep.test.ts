@@ -1,4 +1,4 @@
-// Counting changes nothing that a script shows: scripts of the suite, run with and without it, in either tier. Each run of the sweep takes
+// Counting does not change the behaviour of scripts: scripts of the suite, run with and without it, in either tier. Each run of the sweep takes
 // the same eighth of them, because all take four minutes.
 
 import { readFileSync, realpathSync } from 'node:fs'
@@ -51,7 +51,7 @@ test.each([
     const coverage = new Coverage()
     const verdict = judge(kind, each.wanted, await runScript(each, coverage, tier))
     counted += coverage.report().length
-    // Some scripts need what the runner of the suite gives them: they say nothing here.
+    // Some scripts need the suite's runner: they are skipped.
     if (verdict !== null && judge(kind, each.wanted, await runScript(each, null, tier)) === null)
       changed.push(`${each.name}: ${verdict}`)
   }

@@ -1,4 +1,4 @@
-// Durable runs from the command line. In the first test each command is a process of its own, and none needs another to be there.
+// Durable runs from the command line. In the first test each command is a separate process, and none needs another to be running.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ async function here(...words: readonly string[]): Promise<Ended> {
   return { code, out: stdout, err: stderr }
 }
 
-test('a run ends with 75 where it waits, is answered from elsewhere, and goes on in a worker', async () => {
+test('a waiting run exits with 75, is answered from another process, and continues in a worker', async () => {
   const file = join(box, 'order.harn')
   writeFileSync(file, 'println("begun")\nlet answer = ask_user("approve")\nprintln("got ${answer}")\n')
   expect(await bridle('run', '--store', store, file, '--id', 'order-7')).toMatchObject({ code: 75, out: 'begun\n' })
@@ -50,7 +50,7 @@ test('a run ends with 75 where it waits, is answered from elsewhere, and goes on
   expect(await bridle('runs', 'show', '--store', store, 'nobody')).toMatchObject({ code: 1 })
 }, 120_000)
 
-test('a run that waits goes on as an edited script; an edit of what it has done is refused', async () => {
+test('a waiting run continues with an edited script; an edit of its past is refused', async () => {
   const old = join(box, 'old.harn')
   const text = 'println("one")\nlet first = ask_user("first")\nlet answer = ask_user("second")\nprintln("got ${answer}")\n'
   writeFileSync(old, text)
@@ -73,7 +73,7 @@ test('a run that waits goes on as an edited script; an edit of what it has done 
   expect(await here('runs', 'migrate', '--store', store, 'long', '--to', 'nothing')).toMatchObject({ code: 1 })
 }, 120_000)
 
-test('answers that cannot be read are an error before the run begins', async () => {
+test('unreadable answers are an error before the run starts', async () => {
   const script = join(box, 'asks.harn')
   writeFileSync(script, 'println("begun")\nprintln(ask_user("first"))\n')
   const answers = join(box, 'answers.json')
@@ -83,7 +83,7 @@ test('answers that cannot be read are an error before the run begins', async () 
   expect(refused.err).toContain('answers.json at 0: ')
 })
 
-test('commands that only look make no store; a wrong name is told, with what to do', async () => {
+test('read-only commands create no store; a wrong name is reported, with what to do', async () => {
   const missing = join(box, 'typo.db')
   for (const words of [
     ['runs', 'list'],
@@ -105,7 +105,7 @@ test('commands that only look make no store; a wrong name is told, with what to 
   expect(nowhere.err).toContain('there is no folder')
 })
 
-test('signal says what it has done, and whether the run waits for that', async () => {
+test('signal reports its effect, and whether the run waits for it', async () => {
   const own = join(box, 'signals.db')
   const file = join(box, 'signals.harn')
   writeFileSync(file, 'let answer = try { ask_user("Ship?") } catch (e) { e.message }\nprintln(answer)\n')

@@ -1,5 +1,5 @@
-// How commands end when somebody ends them: a reader that goes away, no standard input, the interrupt key. Exit codes are those of
-// docs/language/command.md; nothing is thrown; and beside what was asked for, only the cache of compiled scripts is left behind.
+// How commands end from outside: a reader that closes, no standard input, the interrupt key. Exit codes are those of
+// docs/language/command.md; no exception is shown; and apart from the requested output, only the cache of compiled scripts remains.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,11 +34,11 @@ interface Ended {
 }
 
 interface How {
-  /** What standard input has; without it there is none. */
+  /** Standard input; without it there is none. */
   readonly input?: string
-  /** The interrupt key, once this shows. */
+  /** Press the interrupt key once this is printed. */
   readonly interruptAt?: string
-  /** The reader of standard output goes away after its first bytes. */
+  /** Close standard output after its first bytes. */
   readonly goesAway?: boolean
 }
 
@@ -111,7 +111,7 @@ describe('the interrupt key', () => {
     expect(ended.code).toBe(code)
   })
 
-  test('what it wrote is whole', async () => {
+  test('written files are complete', async () => {
     const lines = readFileSync(join(work, 'run.jsonl'), 'utf8').trimEnd().split('\n')
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow()
     expect(await runBridle('replay --list run.jsonl')).toMatchObject({ code: 0 })

@@ -1,5 +1,5 @@
-// What all commands have in common, shown for each: help that names every option, exit codes, and with --json exactly one JSON value on
-// standard output, whether the command succeeds, fails, or was called in a way that makes no sense. A new command needs a row.
+// Common behaviour of all commands, tested for each: help that names every option, exit codes, and with --json exactly one JSON value on
+// standard output, whether the command succeeds, fails, or is called with invalid arguments. A new command needs a row.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,15 +65,15 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Row {
-  /** Words that succeed; null where nothing can be reached here. */
+  /** Arguments that succeed; null if nothing can be reached here. */
   readonly ok: string | null
-  /** Exit code of those; 0 when absent. */
+  /** Their exit code; 0 when absent. */
   readonly code?: number
-  /** Words of a failure, with its exit code and what `error.code` is. */
+  /** Arguments that fail, with the exit code and `error.code`. */
   readonly failures: readonly (readonly [words: string, exitCode: number, code: string])[]
-  /** What the script prints goes to standard error, so that the result stands alone. */
+  /** The script's output goes to standard error, so that only the result is on standard output. */
   readonly prints?: true
-  /** It prints until it is stopped, or speaks a protocol, and knows no --json. */
+  /** It prints until it is stopped, or speaks a protocol, and has no --json. */
   readonly speaks?: true
 }
 
@@ -228,7 +228,7 @@ const listMandatory = (command: Command): readonly string[] =>
   command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long!, 'x'])
 const leaves = listLeaves(program, [])
 
-test('every command has a row, and no other', () => {
+test('rows and commands correspond', () => {
   expect(Object.keys(ROWS).sort()).toEqual(leaves.map(([path]) => path).sort())
 })
 
@@ -249,13 +249,13 @@ function expectRefusal({ code, stdout, stderr }: Ended, exitCode: number, errorC
   expect(code).toBe(exitCode)
 }
 
-// A command without a row is told of above.
+// A command without a row is reported above.
 describe.each(leaves.filter(([path]) => Object.hasOwn(ROWS, path)))('%s', (path, command) => {
   const words = path.split(' ')
   const row = ROWS[path]!
   const split = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 
-  test('its help names what it takes', async () => {
+  test('its help names its arguments and options', async () => {
     const { code, stdout, stderr } = await bridle(...words, '--help')
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^Usage: bridle /)
@@ -266,12 +266,12 @@ describe.each(leaves.filter(([path]) => Object.hasOwn(ROWS, path)))('%s', (path,
     }
   })
 
-  test('it knows --json, or speaks a protocol', () => {
+  test('it has --json, or speaks a protocol', () => {
     expect(command.options.some(({ long }) => long === '--json')).toBe(row.speaks !== true)
   })
 
-  test('an option that it does not know is a usage error', async () => {
-    // A missing option that has to be given would be told first.
+  test('an unknown option is a usage error', async () => {
+    // Otherwise a missing required option would be reported first.
     const given = [...words, ...listMandatory(command)]
     expectRefusal(await bridle(...given, '--json', '--no-such-option'), 2, 'usage')
     const { code, stdout, stderr } = await bridle(...given, '--no-such-option')
@@ -279,13 +279,13 @@ describe.each(leaves.filter(([path]) => Object.hasOwn(ROWS, path)))('%s', (path,
     expect(stderr).toMatch(/^error: unknown option '--no-such-option'/)
   })
 
-  test('so are arguments that it does not take', async () => {
+  test('so are surplus arguments', async () => {
     if (command.registeredArguments.some(({ variadic }) => variadic)) return
     const most = [...command.registeredArguments.map(() => 'x'), 'one-too-many']
     expectRefusal(await bridle(...words, ...most, ...listMandatory(command), '--json'), 2, 'usage')
   })
 
-  test('and arguments that are missing', async () => {
+  test('and missing arguments', async () => {
     if (!command.registeredArguments.some(({ required }) => required)) return
     expectRefusal(await bridle(...words, '--json'), 2, 'usage')
   })
@@ -297,7 +297,7 @@ describe.each(leaves.filter(([path]) => Object.hasOwn(ROWS, path)))('%s', (path,
     expect(plain.stderr).toMatch(/^error: \S/m)
   })
 
-  test.runIf(row.ok !== null)('what it gives is one value', async () => {
+  test.runIf(row.ok !== null)('its result is one JSON value', async () => {
     const { code, stdout, stderr } = await bridle(...words, ...split(row.ok!), '--json')
     expect(code).toBe(row.code ?? 0)
     readOne(stdout)

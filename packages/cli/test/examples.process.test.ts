@@ -29,7 +29,7 @@ function start(...words: string[]): ChildProcess {
   return child
 }
 
-/** What it prints until it ends, or until `isEnough`. */
+/** Its output until it ends, or until `isEnough`. */
 async function readPrinted(child: ChildProcess, isEnough: (text: string) => boolean = () => false): Promise<string> {
   let text = ''
   for await (const chunk of child.stdout!) {
@@ -39,13 +39,13 @@ async function readPrinted(child: ChildProcess, isEnough: (text: string) => bool
   return text
 }
 
-test('embed.mjs freezes a run and goes on from the bytes', async () => {
+test('embed.mjs takes a snapshot and continues from the bytes', async () => {
   expect(await readPrinted(start(join('examples', 'embed.mjs')))).toBe(
     'frozen while it waits: low on coffee\nlow on coffee\ncoffee: ordered\ndone: 1\n',
   )
 })
 
-test('script-server.mjs runs foreign scripts within its grants and limits', async () => {
+test('script-server.mjs runs untrusted scripts within its grants and limits', async () => {
   const text = await readPrinted(start(join('examples', 'script-server.mjs'), '0'), (so) => so.includes('\n'))
   const url = /http:\S+/.exec(text)![0]
   const run = async (script: unknown, input?: unknown): Promise<unknown> => {

@@ -1,5 +1,5 @@
-// The command where the operating system refuses: what it was to write is named with the reason, and the exit code says whether the run
-// could go on. What happens within a run is in stdlib-tools/src/node/faults.process.test.ts.
+// The command when the operating system refuses: the file is named with the reason, and the exit code says whether the run
+// could continue. stdlib-tools/src/node/faults.process.test.ts covers refusals within a run.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** `limit`: of the shell, as `ulimit` has it. `output`: the file that standard output goes to. */
+/** `limit`: a `ulimit` of the shell. `output`: the file for standard output. */
 function runBridle(words: readonly string[], limit = '-n', output?: string): Ended {
   const own = [process.execPath, command.path, ...words]
   const line = `ulimit ${limit} > /dev/null; exec "$@"${output === undefined ? '' : ` > ${output}`}`
@@ -42,7 +42,7 @@ function runBridle(words: readonly string[], limit = '-n', output?: string): End
 
 const fails = (stderr: string): Ended => ({ code: 1, stdout: '', stderr: `error: ${stderr}\n` })
 
-/** A file of the command line that cannot be read is a wrong call. */
+/** An unreadable file on the command line is a usage error. */
 const makeMisses = (stderr: string): Ended => ({ ...fails(stderr), code: 2 })
 
 const onLinux = test.skipIf(process.platform !== 'linux')
@@ -92,7 +92,7 @@ println(unwrap_err(try { checkpoint("k", "z" * 5000) }))
   )
   const makeSaid = (what: string): string => `${what}: File too large (os error 27)`
   const makePath = (name: string): string => join(folder, name)
-  // Blocks of 512 bytes, or of 1024: less than what is written, more than what was there.
+  // Blocks of 512 or 1024 bytes: less than what is written, more than the existing file.
   expect(runBridle(['run', 'main.harn'], '-f 2')).toEqual({
     code: 0,
     stdout: [
@@ -123,7 +123,7 @@ onLinux('too few open files', () => {
   writeFileSync(join(folder, 'main.harn'), 'println(try { write_file("o.txt", "x") })\nprintln(try { list_dir("dir") })\n')
   for (const limit of ['-n 20', '-n 24', '-n 40']) {
     const { code, stderr } = runBridle(['run', 'main.harn'], limit)
-    // Node itself needs some; where it starts, nothing is a bug of ours.
+    // Node itself needs some; if it starts, nothing counts as our bug.
     expect(stderr).not.toContain('this is a bug')
     if (code === 0) expect(stderr).toBe('')
   }

@@ -1,5 +1,5 @@
-// The formatter on every script there is: the result is the same program, it keeps all comments, and formatting it again changes
-// nothing. Since the trees are equal, so is what the scripts do; only line numbers in their messages may move.
+// The formatter on every script: the result is the same program, it keeps all comments, and formatting it again changes
+// nothing. Since the trees are equal, so is the behaviour; only line numbers in messages may move.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

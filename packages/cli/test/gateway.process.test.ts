@@ -70,7 +70,7 @@ create_entities({entities: [{name: "Ada", entityType: "person", observations: []
 return sum
 `
 
-test('over stdio, with a client that shows forms', async () => {
+test('over stdio, with a client that supports forms', async () => {
   const asked: string[] = []
   const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
@@ -117,7 +117,7 @@ test('the client of the SDK 1.17: its revision of the protocol, prompts and reso
   await client.close()
 })
 
-test('over HTTP, a client without forms: the run waits, and an answer comes after a restart', async () => {
+test('over HTTP, with a client without forms: the run waits, and is answered after a restart', async () => {
   const runs = join(folder, 'runs')
   const settings = { store: fileStore(runs) }
   const one = new Gateway(readGatewayConfig(config), settings)
@@ -162,7 +162,7 @@ async function callTool(gateway: Gateway, name: string, args: { readonly [key: s
   return gateway.open().callTool(name, { name, arguments: args } as never, scope)
 }
 
-test('a server that cannot be reached leaves the others', async () => {
+test('an unreachable server does not affect the others', async () => {
   const path = join(folder, 'partly.json')
   writeFileSync(
     path,

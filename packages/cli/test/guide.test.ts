@@ -1,4 +1,4 @@
-// The scripts of docs/ do what the pages say: a ```harn block prints the ```output that comes before the
+// The scripts of docs/ do what the pages say: a ```harn block prints the ```output that follows it before the
 // next one, or fails with the ```error. ```harn file=NAME blocks are modules that later scripts of the page can import.
 
 import { readFileSync, readdirSync } from 'node:fs'
@@ -63,10 +63,10 @@ const examples = folders.flatMap((folder) =>
 /** KEEP WITH: the TypeScript of docs/language/host.md. */
 function makeGuideRuntime(modules: Readonly<Record<string, string>>): Runtime {
   return createRuntime({
-    // What a run says of it is shown, and what `check` says elsewhere.
+    // The report of a run, and of `check` elsewhere.
     strictness: 'language',
     clock: new VirtualClock(1_700_000_000_000),
-    // Daemons write down their queue; no page reads a file.
+    // Daemons write their queue to disk; no page reads a file.
     providers: [{ kinds: ['fs.write'], perform: () => answered(null) }],
     grants: ['fs.write'],
     resolve: memoryModules(modules),

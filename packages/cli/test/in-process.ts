@@ -1,5 +1,5 @@
-// A command in the process of the test: what it prints and how it ends. Starting Node and loading the command takes 0.2 to 0.5 s of
-// processor time, so only tests of what a process does (signals, several at once, its streams, its cache) start one.
+// Runs a command in the process of the test and returns its output and exit code. Starting Node and loading the command takes 0.2 to 0.5 s of
+// processor time, so only tests of process behaviour (signals, several at once, streams, cache) start one.
 
 import { format } from 'node:util'
 import { vi } from 'vitest'
@@ -11,7 +11,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The command before, whose end the next one waits for: the working folder and the streams are those of the whole process. */
+/** The previous command, which the next one waits for: the working folder and the streams belong to the whole process. */
 let last: Promise<unknown> = Promise.resolve()
 
 export function runInProcess(
@@ -33,7 +33,7 @@ async function runNow(folder: string, words: readonly string[], onStderr: (all: 
       onStderr(stderr)
       return true
     }),
-    // vitest keeps what goes through the console for its own report.
+    // vitest captures console output for its own report.
     vi.spyOn(console, 'log').mockImplementation((...words) => void (stdout += `${format(...words)}\n`)),
     vi.spyOn(console, 'error').mockImplementation((...words) => void (stderr += `${format(...words)}\n`)),
   ]
@@ -50,7 +50,7 @@ async function runNow(folder: string, words: readonly string[], onStderr: (all: 
   }
 }
 
-/** A command tells what it calls by variables of the process; other tests share this one. */
+/** A command passes data to its children by environment variables; other tests share them. */
 function restoreEnvironment(before: Readonly<NodeJS.ProcessEnv>): void {
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(before, name)) delete process.env[name]
   for (const [name, value] of Object.entries(before)) if (process.env[name] !== value) process.env[name] = value

@@ -1,5 +1,5 @@
-// The example `issue-triage` over HTTP: deliveries, a model that says no, a person who agrees while nobody serves, a kill in between, and a service that
-// is told once.
+// The example `issue-triage` over HTTP: deliveries, a model that says no, a person who approves while no server runs, a kill in between, and a service that
+// is notified once.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -112,7 +112,7 @@ async function listParked(): Promise<readonly RunFacts[]> {
   return runs
 }
 
-test('an urgent issue is announced once, by whoever serves when somebody has agreed', async () => {
+test('an urgent issue is announced once, by the server that runs after the approval', async () => {
   await new Promise<void>((resolve) => slack.listen(0, '127.0.0.1', resolve))
   const slackUrl = `http://127.0.0.1:${(slack.address() as AddressInfo).port}`
   const first = await serve(slackUrl)
@@ -123,7 +123,7 @@ test('an urgent issue is announced once, by whoever serves when somebody has agr
   while (parked.length === 0) parked = await listParked()
   await first.stop('SIGKILL')
 
-  // Somebody agrees while nobody serves.
+  // The approval comes while no server runs.
   expect(parked).toHaveLength(1)
   const [waiting] = parked
   await bridle('signal', '--store', 'state/events.sqlite', waiting!.id, waiting!.waits_for[0]!, 'true')

@@ -1,6 +1,6 @@
-// Runs the tests in Harn of the standard modules, and of builtins that are written in Harn, as `bridle test` runs them
-// (packages/stdlib-tools/test/std). What is demanded of these files: there is one for each module, it names all that the module
-// makes public, and `bridle check --strict` and `bridle fmt --check` say nothing about it.
+// Runs the Harn tests of the standard modules, and of builtins that are written in Harn, as `bridle test` runs them
+// (packages/stdlib-tools/test/std). Requirements for these files: there is one for each module, it uses all public
+// names of the module, and `bridle check --strict` and `bridle fmt --check` report nothing.
 
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ import { runTests } from '../src/testing/runner.js'
 const modules = fileURLToPath(new URL('../../stdlib-tools/src/std', import.meta.url))
 const sources = fileURLToPath(new URL('../../stdlib-tools/test/std', import.meta.url))
 
-/** Scripts keep stores and checkpoints beside themselves: they run as copies. */
+/** Scripts write stores and checkpoints beside themselves, so copies are run. */
 const folder = mkdtempSync(join(tmpdir(), 'bridle-library-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 for (const name of [...listScripts(sources), 'lib']) cpSync(join(sources, name), join(folder, name), { recursive: true })
@@ -36,7 +36,7 @@ function listPublicFunctions(name: string): readonly string[] {
   return (program?.items ?? []).flatMap((item) => (item.kind === 'FnDecl' && item.isPublic ? [item.name.text] : []))
 }
 
-/** What a command prints, when it fails. */
+/** Output of a failing command. */
 async function readComplaints(command: () => number | Promise<number>): Promise<string> {
   let text = ''
   const spies = (['stdout', 'stderr'] as const).map((name) =>
@@ -52,7 +52,7 @@ async function readComplaints(command: () => number | Promise<number>): Promise<
   }
 }
 
-test('every standard module has a test file, which names all its public functions', () => {
+test('every standard module has a test file that uses all its public functions', () => {
   const missing = listScripts(modules).flatMap((name) => {
     const path = join(sources, name)
     if (!existsSync(path)) return [name]
@@ -62,7 +62,7 @@ test('every standard module has a test file, which names all its public function
   expect(missing).toEqual([])
 })
 
-test('the test files have findings neither of check nor of lint, and are formatted', { timeout: MINUTE }, async () => {
+test('the test files have no findings of check and lint, and are formatted', { timeout: MINUTE }, async () => {
   expect(await readComplaints(() => checkCommand([folder], { strict: true }))).toBe('')
   expect(await readComplaints(() => fmtCommand([folder], { check: true }))).toBe('')
 })

@@ -1,5 +1,5 @@
-// `bridle mcp login` with a real authorization server: the command prints an address, the test is the person who opens it, and the
-// browser comes back to the command's own page. Then runs use the tokens, renew them, and say what to do when that does not help.
+// `bridle mcp login` with a real authorization server: the command prints an address, the test opens it in place of a person, and the
+// browser is redirected to the command's own page. Then runs use the tokens, renew them, and say what to do when that fails.
 
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ interface Child {
   readonly kill: () => void
 }
 
-/** Runs the command; `atAddress` is the person, called with the first address on standard error. */
+/** Runs the command; `atAddress` plays the person, called with the first address on standard error. */
 function runBridle(args: readonly string[], atAddress?: (page: URL) => void): Promise<Ended> {
   let isShown = false
   return runInProcess(folder, args, (stderr) => {
@@ -51,7 +51,7 @@ function runBridle(args: readonly string[], atAddress?: (page: URL) => void): Pr
   })
 }
 
-/** In a process of its own: several at once, one that is typed to, one that is interrupted. */
+/** In a separate process: several at once, one with input, one that is interrupted. */
 function startBridle(args: readonly string[], atAddress?: (page: URL, child: Child) => void): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [command.path, ...args], { cwd: folder })
@@ -75,12 +75,12 @@ function findAddress(stderr: string): URL | null {
   return address === undefined || !/Waiting|paste/.test(stderr) ? null : new URL(address)
 }
 
-/** Where the person's browser is sent after they said yes. */
+/** The redirect target after consent. */
 async function agree(page: URL): Promise<string> {
   return (await fetch(page, { redirect: 'manual' })).headers.get('location')!
 }
 
-test('a person agrees, runs use the tokens and renew them, and a logout ends it', { timeout: 120_000 }, async () => {
+test('after consent, runs use the tokens and renew them, until a logout', { timeout: 120_000 }, async () => {
   expect(await runBridle(['run', 'open.harn'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('MCP authorization required'),
@@ -91,7 +91,7 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
     void (async () => {
       const back = new URL(await agree(page))
       expect(back.hostname).toBe('127.0.0.1')
-      // Answers that nobody asked for change nothing.
+      // Unsolicited redirects change nothing.
       const forged = new URL(back)
       forged.searchParams.set('state', 'guessed')
       for (const url of [forged.href, new URL('/other', back).href]) pages.push((await fetch(url)).status)
@@ -112,7 +112,7 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
   server.revoke()
   expect(await runBridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
   expect(server.log.slice(3)).toEqual(['token refresh_token'])
-  // Renewals replace each other; runs that renew at the same time do not end the login.
+  // Renewals replace each other; simultaneous renewals do not end the login.
   server.revoke()
   const together = await Promise.all([1, 2, 3].map(() => startBridle(['run', 'open.harn'])))
   expect(together.map(({ stdout, stderr }) => stdout + stderr)).toEqual(['opened\n', 'opened\n', 'opened\n'])
@@ -153,12 +153,12 @@ test('the address can be pasted by hand, and a second login registers anew', { t
   chmodSync(tokens, 0o644)
   await runBridle(['mcp', 'list'])
   expect(statSync(tokens).mode & 0o777).toBe(0o600)
-  // Tokens of the user are not for what a confined run reads in its folder.
+  // A confined run must not use the user's tokens because of a file in its folder.
   const confined = await runBridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
   expect(confined.code).toBe(1)
 })
 
-test('an id that is given for a login is kept for what follows', { timeout: 60_000 }, async () => {
+test('the client id of a login is stored for later renewals', { timeout: 60_000 }, async () => {
   await runBridle(['mcp', 'logout', '--all'])
   const port = await freePort()
   const resource = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', server.url))
@@ -174,12 +174,12 @@ test('an id that is given for a login is kept for what follows', { timeout: 60_0
   })
   expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining(`client_id=${id}`) })
   server.log.length = 0
-  // Tokens are revoked by the program that they were given to.
+  // Tokens are revoked by the client that they were issued to.
   expect(await runBridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stderr: '' })
   expect(server.log).toEqual(['revoke refresh_token', 'revoke access_token'])
 })
 
-test('a secret of the environment logs in and renews, and is written nowhere', { timeout: 60_000 }, async () => {
+test('a secret from the environment logs in and renews, and is never written', { timeout: 60_000 }, async () => {
   await runBridle(['mcp', 'logout', '--all'])
   const port = await freePort()
   const resource = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', server.url))
@@ -238,7 +238,7 @@ function freePort(): Promise<number> {
   })
 }
 
-test('a logout that the authorization server has no part in', { timeout: 60_000 }, async () => {
+test('a logout without the authorization server', { timeout: 60_000 }, async () => {
   const logIn = async (): Promise<void> => {
     const login = await runBridle(
       ['mcp', 'login', 'vault', '--no-browser'],
@@ -270,7 +270,7 @@ test('a logout that the authorization server has no part in', { timeout: 60_000 
   expect(server.log).toEqual([])
 })
 
-test('a person who refuses, gives up or does not come', { timeout: 60_000 }, async () => {
+test('a person who refuses, gives up or does not respond', { timeout: 60_000 }, async () => {
   await runBridle(['mcp', 'logout', '--all'])
   const refused = await runBridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
     page.searchParams.set('person', 'no')
@@ -284,7 +284,7 @@ test('a person who refuses, gives up or does not come', { timeout: 60_000 }, asy
   expect(await runBridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
 })
 
-test('what cannot be done is said', { timeout: 60_000 }, async () => {
+test('failures are reported', { timeout: 60_000 }, async () => {
   const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
     [['mcp', 'login', 'nowhere'], 2, 'nowhere is neither a URL nor a server of harn.toml (it declares vault)'],
     [['mcp', 'login', 'http://127.0.0.1:1/mcp'], 1, 'MCP HTTP request error'],

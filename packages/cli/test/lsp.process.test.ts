@@ -1,4 +1,4 @@
-// The language server as an editor sees it: a client of the protocol's own library, speaking to the command over its standard
+// The language server as an editor sees it: a client of the protocol's own library, talking to the command over its standard
 // input and output.
 
 import { spawn } from 'node:child_process'
@@ -82,7 +82,7 @@ async function open(text: string): Promise<{ uri: string; diagnostics: Diagnosti
   return { uri, diagnostics: await waiting }
 }
 
-/** Where `mark` stands in the text, as the protocol counts. */
+/** Position of `mark` in the text, as the protocol counts. */
 function place(text: string, mark: string, plus = 0): { line: number; character: number } {
   const before = text.slice(0, text.indexOf(mark) + plus)
   return { line: before.split('\n').length - 1, character: before.length - (before.lastIndexOf('\n') + 1) }
@@ -100,7 +100,7 @@ println(total(orders))
 println(len(orders))
 `
 
-test('findings come with every version, and go with their cause', async () => {
+test('findings are sent for every version, and disappear with their cause', async () => {
   const { uri, diagnostics } = await open(SCRIPT)
   expect(diagnostics.map(({ message }) => message)).toEqual([])
   const broken = awaitDiagnostics(uri, 2)
@@ -144,7 +144,7 @@ test('hover: declarations with their comment, types of names, builtins', async (
   expect(await requestHover('0\n')).toBe('')
 })
 
-test('options of builtins: hover of a key, completion of those that are not there yet', async () => {
+test('options of builtins: hover of a key, completion of missing keys', async () => {
   const text = 'println(walk_dir("a", {max_depth: 1}))\nprintln(waitpoint_wait("a", {timeout: 1s}))\n'
   const { uri } = await open(text)
   const requestHover = async (mark: string): Promise<string> => {
@@ -205,7 +205,7 @@ test('completion: names in scope, builtins, keywords, methods', async () => {
   expect(await requestLabels(place(SCRIPT, 'let orders'))).not.toContain('sum')
 })
 
-test('layout and repairs', async () => {
+test('formatting and repairs', async () => {
   const text = 'var  x=1\nprintln( x )\n'
   const { uri, diagnostics } = await open(text)
   const [edit] = await client.sendRequest<TextEdit[]>('textDocument/formatting', {

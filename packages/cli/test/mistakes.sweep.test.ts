@@ -1,4 +1,4 @@
-// No false alarms: what `check --strict` finds in all scripts of the suite, which are right but for those that are wrong on purpose.
+// No false positives: findings of `check --strict` in all scripts of the suite, which are correct except for intended errors.
 
 import { readdirSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -7,12 +7,12 @@ import { FOLDER, check } from './strict-check.js'
 
 const TESTS = resolve(FOLDER, '../tests')
 
-/** Scripts of the suite that are wrong on purpose, since they show what a run makes of a mistake: `path<TAB>code<TAB>how often`. */
+/** Scripts of the suite with intended errors, which show the behaviour at run time: `path<TAB>code<TAB>how often`. */
 const ON_PURPOSE = resolve(FOLDER, 'on-purpose.tsv')
 
-// As `check --strict` does. Each line of the list was read: one that is new is a false alarm, or a mistake on purpose that `-u` adds to it.
-// It checks the whole suite, which takes long where other tests run beside it.
-test('scripts of the suite give no finding that is not meant', { timeout: 180_000 }, async () => {
+// As `check --strict` does. Every line of the list was reviewed: a new one is a false positive, or an intended error that `-u` adds to it.
+// It checks the whole suite, which takes long while other tests run.
+test('scripts of the suite have no unintended findings', { timeout: 180_000 }, async () => {
   const found = new Map<string, number>()
   const scripts = readdirSync(TESTS, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))

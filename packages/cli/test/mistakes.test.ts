@@ -1,6 +1,6 @@
-// Mistakes that scripts are written with: each script of conformance/mistakes must give its finding, and the repaired one beside it
+// Common mistakes in scripts: each script of conformance/mistakes must give its finding, and the repaired one beside it
 // none. The first line of a wrong script is `// expect: SEVERITY at line N, CODE[, repaired]`; `repaired` says that `check --fix`
-// leaves the text of the right one. `programs` has longer right ones. Of the scripts that must give nothing, and of repairs, `npm test` takes every eighth.
+// produces the right one. `programs` has longer right ones. Of the scripts without findings, and of repairs, `npm test` takes every eighth.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { repairTarget } from '../src/checking/repair.js'
 import { FOLDER, check, checkParsed, formatFinding, read } from './strict-check.js'
 
-/** Mistakes that are not found yet. A line may only go. */
+/** Mistakes that are not found yet. Lines may only be removed. */
 const KNOWN_MISSES: ReadonlySet<string> = new Set()
 
 interface Expected {
@@ -34,12 +34,12 @@ const right = files.filter((name) => name.endsWith('.right.harn'))
 
 const PACKAGES = resolve(FOLDER, '../../packages/stdlib-tools/src')
 
-/** Modules of the library, those of the machine's own among them. */
+/** Modules of the library, including those of the machine. */
 const modules = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.harn'))
   .sort()
 
-/** What cannot be said otherwise: the operation of a host that is made of a name. */
+/** What cannot be written differently: the operation of a host whose name is computed. */
 const MEANT: ReadonlySet<string> = new Set(['std/runtime.harn error at line 5, H008'])
 
 function sample(names: readonly string[]): readonly string[] {
@@ -68,7 +68,7 @@ describe('mistakes', () => {
     expect(told.map(formatFinding)).toEqual([])
   })
 
-  test.each(sample(wrong))('repairs of %s leave a source that parses, if it did', (name) => {
+  test.each(sample(wrong))('repairs of %s produce a source that parses, if the original did', (name) => {
     const parsed = read(name)
     const repaired = repairTarget(parsed, checkParsed)
     if (parsed.program !== null) expect(repaired.parsed.diagnostics).toEqual([])

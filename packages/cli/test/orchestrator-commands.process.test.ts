@@ -1,5 +1,5 @@
-// Commands beside an orchestrator, in the order in which a person needs them: events that failed, jobs of workers, dispatches that a crash left behind,
-// people who are asked, and MCP clients.
+// Commands beside an orchestrator, in the order in which a person needs them: failed events, jobs of workers, dispatches that a crash left behind,
+// escalations, and MCP clients.
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
@@ -178,7 +178,7 @@ test('jobs of a worker queue', async () => {
     'Worker queues:\n- jobs ready=3 in_flight=0 acked=0 purged=0 responses=0 ',
   )
 
-  // Of the queue's own manifest there is nobody to do the work.
+  // For the queue of its own manifest there is no worker.
   interface Drained {
     readonly drained: number
     readonly acked: number
@@ -227,7 +227,7 @@ test('jobs of a worker queue', async () => {
   )
 }, 120_000)
 
-test('what a crash left behind before it began', async () => {
+test('dispatches that a crash interrupted before their start', async () => {
   const crashing = await box.serve([], { HARN_TEST_DISPATCHER_FAIL_BEFORE_OUTBOX: '1' })
   await crashing.post('/steady', { number: 7 }).catch(() => {})
   expect(await crashing.ended).toBe(86)
@@ -271,7 +271,7 @@ test('an escalation is answered from the command line', async () => {
   expect(await server.stop()).toBe(0)
 }, 120_000)
 
-test('a management client over MCP, beside the server and in it', async () => {
+test('a management client over MCP, beside the server and within it', async () => {
   const initialize = {
     jsonrpc: '2.0',
     id: 1,
@@ -311,7 +311,7 @@ test('a management client over MCP, beside the server and in it', async () => {
   })
   await server.stop()
 
-  // On standard input, at the link that programs of the reference start.
+  // On standard input, at the path that programs of the reference start.
   mkdirSync(join(box.folder, 'bin'))
   const link = join(box.folder, 'bin', 'harn')
   symlinkSync(command, link)

@@ -1,4 +1,4 @@
-// A connector that a project writes in Harn, on a server: deliveries in each shape of an answer, what it may not do, polls, and outbound calls. Then
+// A connector that a project writes in Harn, on a server: deliveries for each form of result, refused effects, polls, and outbound calls. Then
 // its manifest changes while it serves.
 
 import { afterAll, expect, test } from 'vitest'
@@ -107,7 +107,7 @@ async function findEvent(key: string): Promise<Kept> {
   return find()!
 }
 
-test('a connector in Harn, and a manifest that changes under it', async () => {
+test('a connector in Harn, and a manifest that changes while it runs', async () => {
   const server = await box.serve()
   const send = async (mode: string, body: object | string): Promise<string> => {
     const { status, text } = await server.post(`/hooks/shop?mode=${mode}`, body)
@@ -159,7 +159,7 @@ test('a connector in Harn, and a manifest that changes under it', async () => {
   expect((await box.listRecords('shop.answers')).map(({ payload }) => payload)).toEqual([{ id: 'o6' }])
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('connector_custom_seen_total 22')
 
-  // Each cursor is seen once; a key that was polled before is no event again.
+  // Each cursor is seen once; a key that was polled before gives no new event.
   await findEvent('stock-2')
   const polls = (await box.listRecords('shop.polls')).map(({ payload }) => payload as { readonly [name: string]: unknown })
   expect(polls.map(({ cursor, state }) => [cursor, state])).toEqual([
@@ -181,7 +181,7 @@ test('a connector in Harn, and a manifest that changes under it', async () => {
       .map(({ key }) => key),
   ).toEqual(['stock-0', 'stock-1', 'stock-2'])
 
-  // A manifest that is wrong changes nothing.
+  // An invalid manifest changes nothing.
   box.write('harn.toml', makeManifest(HOOK.replace('"keep"', '"gone"')))
   const refused = await server.post('/admin/reload', { source: 'test' }, { 'x-api-key': 'key-one' })
   expect(refused.status).toBe(500)
@@ -192,7 +192,7 @@ test('a connector in Harn, and a manifest that changes under it', async () => {
   })
   expect((await send('reject', {})).slice(0, 3)).toBe('409')
 
-  // The handler of one changes, the other goes, one comes.
+  // The handler of one changes, the other is removed, one is added.
   const more = HOOK.replaceAll('orders', 'returns').replace('/hooks/shop', '/hooks/returns')
   box.write('harn.toml', makeManifest(HOOK.replace('"keep"', '"keep_too"'), more))
   const { code, out } = await box.run(['orchestrator', 'reload', '--state-dir', 'state', '--json'])
@@ -210,7 +210,7 @@ test('a connector in Harn, and a manifest that changes under it', async () => {
     ['returns', 1],
   ])
 
-  // Back to what it was, by a signal: the old version number again.
+  // Reverted, by a signal: the old version number again.
   box.write('harn.toml', makeManifest(HOOK, POLL))
   server.child.kill('SIGHUP')
   await until(() => server.log().includes('manifest reloaded via signal (+1 ~1 -1)'))
@@ -235,14 +235,14 @@ test('a connector in Harn, and a manifest that changes under it', async () => {
   ).toEqual(['init shop', 'shutdown', 'init shop', 'shutdown', 'init shop', 'shutdown'])
 }, 120_000)
 
-test('with --watch the manifest is read when it changes', async () => {
+test('with --watch the manifest is reloaded when it changes', async () => {
   box.write('harn.toml', makeManifest(HOOK))
   const server = await box.serve(['--watch'])
   box.write('harn.toml', makeManifest(HOOK.replace('/hooks/shop', '/hooks/moved')))
   await until(() => server.log().includes('manifest reloaded via file_watch'))
   expect((await server.post('/hooks/shop?mode=reject', {})).status).toBe(404)
   expect((await server.post('/hooks/moved?mode=reject', {})).status).toBe(409)
-  // The code of a handler: the manifest is as it was.
+  // The code of a handler changes, and the manifest does not.
   box.write('lib.harn', LIB.replace('trigger: handler_context().agent', 'trigger: "new code"'))
   await until(() => server.log().split('manifest reloaded via file_watch').length > 2)
   await server.post('/hooks/moved?mode=legacy', { id: 'w1' })

@@ -1,4 +1,4 @@
-// Deliveries of every provider to one orchestrator over HTTP: signatures that fit, that do not, that are too old or missing, and what the handler gets.
+// Deliveries of every provider to one orchestrator over HTTP: valid, invalid, expired and missing signatures, and the input of the handler.
 
 import { createHash, createHmac, createSign, generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -99,7 +99,7 @@ interface KeptEvent {
   readonly signature_status: { readonly state: string }
 }
 
-/** The events of a trigger, when there are so many. */
+/** The events of a trigger, once there are this many. */
 async function listEvents(trigger: string, count: number): Promise<readonly KeptEvent[]> {
   const list = (): readonly KeptEvent[] =>
     box.readLines<KeptEvent>('events.jsonl').filter(({ id_of_trigger: id }) => id === trigger)
@@ -117,7 +117,7 @@ function now(): number {
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** How each variant signs; `at` are seconds since 1970. */
+/** The signature of each variant; `at` are seconds since 1970. */
 const SIGNERS: { [trigger: string]: (body: string, at: number, key: string) => Headers } = {
   github: (body, _at, key) => ({ 'x-hub-signature-256': `sha256=${hex(body, key)}`, 'x-github-event': 'issues' }),
   hub: (body, _at, key) => ({ 'x-hub-signature-256': `sha256=${hex(body, key)}` }),
@@ -136,7 +136,7 @@ const SIGNERS: { [trigger: string]: (body: string, at: number, key: string) => H
 }
 SIGNERS['slow-clock'] = SIGNERS['slack']!
 
-/** A body whose time, where the variant has one in the body, is `at`. */
+/** A body with the time `at`, if the variant has one in the body. */
 function makeBody(trigger: string, at: number): string {
   const bodies: { readonly [trigger: string]: object } = {
     github: { action: 'opened', issue: { number: 7 }, installation: { id: 99 } },
@@ -261,7 +261,7 @@ test.each(Object.keys(SIGNERS))(
       const { status, text: answer } = await server.post(path, text, { ...ids, ...signed })
       return `${status} ${answer}`
     }
-    // What is refused leaves no trace: the delivery that fits is the first of its key.
+    // A refused delivery leaves no trace: the valid one is the first of its key.
     expect(await send({})).toBe(`400 ${MISSING[trigger]}`)
     expect(await send(sign(body, at, 'another key'))).toBe(
       `400 ${MISMATCHES[trigger] ?? 'signature did not match the raw request body'}`,
@@ -313,7 +313,7 @@ test('every rejection is audited', async () => {
   ])
 }, 60_000)
 
-test('Slack gets its challenge back, and is told not to try again what is wrong', async () => {
+test('Slack gets its challenge back, and is told not to retry an invalid delivery', async () => {
   const body = JSON.stringify({ type: 'url_verification', challenge: 'c-1' })
   const { status, text } = await server.post('/hooks/slack', body, SIGNERS['slack']!(body, now(), SECRET))
   expect([status, text]).toEqual([200, 'c-1'])
@@ -321,7 +321,7 @@ test('Slack gets its challenge back, and is told not to try again what is wrong'
   expect([refused.status, refused.headers.get('x-slack-no-retry')]).toEqual([400, '1'])
 })
 
-test('the handshake of Notion is answered and recorded, and no event', async () => {
+test('the handshake of Notion is answered and recorded, and is not an event', async () => {
   const { status, text } = await server.post('/hooks/notion', { verification_token: 'secret_abc' })
   expect([status, JSON.parse(text)]).toEqual([200, { status: 'handshake_captured', verification_token: 'secret_abc' }])
   const [record] = await box.listRecords('connectors.notion.webhook.handshake')
@@ -331,7 +331,7 @@ test('the handshake of Notion is answered and recorded, and no event', async () 
   })
 }, 60_000)
 
-test('a body that is no JSON is kept as it is', async () => {
+test('a body that is not JSON is kept unchanged', async () => {
   const body = 'not \u{e4} JSON'
   const { status } = await server.post('/hooks/hub', body, { ...SIGNERS['hub']!(body, 0, SECRET), 'x-github-delivery': 'plain' })
   expect(status).toBe(200)
@@ -420,7 +420,7 @@ function makeToken(claims: object, key = privateKey): string {
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`
 }
 
-test('a push with a token of its agent: who, for whom, when, about which task, and once', async () => {
+test('a push with a token of its agent: issuer, audience, time, task, and only once', async () => {
   const body = { taskId: 'task-2', status: { state: 'completed' } }
   const at = now()
   const good = {
@@ -486,7 +486,7 @@ test('other paths, methods and bodies', async () => {
   expect(tooLarge.status).toBe(413)
 })
 
-test('it stops with nothing left to do', async () => {
+test('it stops with no pending work', async () => {
   expect(await server.stop()).toBe(0)
   expect(server.log()).not.toContain('warning')
 }, 60_000)

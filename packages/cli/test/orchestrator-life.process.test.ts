@@ -1,4 +1,4 @@
-// An orchestrator from its start to its end: what schedules fire and what they missed, where pumps stop and go on, and what a failing pump does.
+// An orchestrator from start to end: scheduled and missed ticks, where pumps stop and continue, and failing pumps.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ interface Kept {
 
 const MINUTE = 60_000
 
-test('a schedule fires, and what was missed is fired as its trigger says', async () => {
+test('a schedule fires, and missed ticks fire by the policy of the trigger', async () => {
   const box = makeBox(
     makeCron('seconds', '* * * * * *'),
     makeCron('skip', '* * * * *', 'timezone = "Europe/Berlin"'),
@@ -87,7 +87,7 @@ test('a schedule fires, and what was missed is fired as its trigger says', async
   expect(await server.stop()).toBe(0)
 }, 60_000)
 
-test('a tick is handled once, also when the process died between the tick and its note', async () => {
+test('a tick is handled once, also when the process died between the tick and its record', async () => {
   const box = makeBox(makeCron('nightly', '30 2 * * *', 'timezone = "Europe/Berlin"'))
   const at = '2026-04-19T00:30:00Z'
   const dying = { HARN_TEST_CRON_SINGLE_TICK_AT: at, HARN_TEST_CRON_FAIL_AFTER_EMIT: '1' }
@@ -104,7 +104,7 @@ test('a tick is handled once, also when the process died between the tick and it
   expect(box.readLines<Kept>('events.jsonl').map(({ key }) => key)).toEqual(['cron:nightly:1776558600'])
 }, 60_000)
 
-test('a drain ends at its limit, and the next start goes on behind it', async () => {
+test('a drain ends at its limit, and the next start continues after it', async () => {
   const box = makeBox(STREAM)
   const [waiting, release, draining] = ['waiting', 'release', 'draining'].map((name) => join(box.folder, name))
   const gates = {
@@ -142,7 +142,7 @@ test('a drain ends at its limit, and the next start goes on behind it', async ()
   expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
 }, 120_000)
 
-test('a pump that fails is said, and loses nothing', async () => {
+test('a failing pump is reported, and loses nothing', async () => {
   const box = makeBox(STREAM)
   const first = await box.serve([], { HARN_TEST_ORCHESTRATOR_FAIL_PENDING_PUMP: '1' })
   expect((await first.post('/numbers', { number: 1 })).status).toBe(200)
@@ -191,7 +191,7 @@ test.each([
   60_000,
 )
 
-test('a version that drains ends when its last dispatch has ended, also one that waits for a person', async () => {
+test('a draining version ends when its last dispatch has ended, also one that waits for a person', async () => {
   const box = makeBox(STREAM.replace('"keep"', '"ask"'))
   box.write(
     'lib.harn',
@@ -225,7 +225,7 @@ pub fn ask(event: TriggerEvent) -> dict {
   await server.post('/numbers', { number: 2 })
   await until(() => box.readLines('events.jsonl').length === 1)
 
-  // The process ends before the person answers: another one finishes the old version, with the code that it had.
+  // The process ends before the person answers: another one finishes the old version, with the old code.
   expect(await server.stop()).toBe(0)
   box.write('lib.harn', LIB)
   const next = await box.serve()

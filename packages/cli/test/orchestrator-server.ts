@@ -1,4 +1,4 @@
-// An orchestrator of a folder as a process of its own, for tests that talk to it over HTTP and through its commands.
+// An orchestrator of a folder as a separate process, for tests that use it over HTTP and through its commands.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -22,11 +22,11 @@ export interface Reply {
 export interface RunningOrchestrator {
   readonly child: ChildProcess
   readonly url: string
-  /** What it said so far. */
+  /** Its output so far. */
   readonly log: () => string
   readonly ended: Promise<number | null>
   readonly post: (path: string, body: string | object, headers?: Environment) => Promise<Reply>
-  /** Ends it and waits: the exit code. */
+  /** Ends it, waits, and returns the exit code. */
   readonly stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<number | null>
 }
 
@@ -65,7 +65,7 @@ export class OrchestratorBox {
     return existsSync(path) ? readFileSync(path, 'utf8') : ''
   }
 
-  /** The values of a file with one JSON value a line. */
+  /** The values of a file with one JSON value per line. */
   readLines<T = { readonly [name: string]: unknown }>(name: string): readonly T[] {
     return this.read(name)
       .split('\n')
@@ -150,7 +150,7 @@ export class OrchestratorBox {
 
 const LONGEST_WAIT_MS = 30_000
 
-/** Resolves when it holds. What never happens fails here, and says what was waited for. */
+/** Resolves when the condition holds. Fails after a time, naming the condition. */
 export async function until(isThere: () => boolean): Promise<void> {
   const end = Date.now() + LONGEST_WAIT_MS
   while (!isThere()) {

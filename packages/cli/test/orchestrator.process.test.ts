@@ -115,7 +115,7 @@ async function until(isThere: () => boolean): Promise<void> {
   while (!isThere()) await delay(20)
 }
 
-/** What waits, as another process sees it. */
+/** The waiting dispatches, as another process sees them. */
 async function listParked(): Promise<string> {
   const child = spawn(process.execPath, [command, 'runs', 'list', '--store', 'state/events.sqlite', '--state', 'parked'], {
     cwd: box,
@@ -153,7 +153,7 @@ test('deliveries are verified, handled once by key, and nothing is lost when the
   expect((await fetch(`${first.url}/hooks/none`, { method: 'POST' })).status).toBe(404)
   expect(await (await fetch(`${first.url}/readyz`)).text()).toBe('ready')
 
-  // Killed while a handler waits: the next process goes on with it, and does not begin it again.
+  // Killed while a handler waits: the next process continues it, and does not start it again.
   expect((await deliver(first.url, '/hooks/slow', 'three', { type: 'ping' })).status).toBe(200)
   while (!(await listParked()).includes('slow@v1/')) await delay(50)
   first.child.kill('SIGKILL')

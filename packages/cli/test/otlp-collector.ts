@@ -1,4 +1,4 @@
-// A collector of OpenTelemetry: takes OTLP over HTTP, as protobuf or JSON, and gives spans and metrics as plain records. Written from the
+// A collector of OpenTelemetry: accepts OTLP over HTTP, as protobuf or JSON, and returns spans and metrics as plain records. Written from the
 // protocol's field numbers, independent of the SDK that sends.
 
 import { createServer } from 'node:http'
@@ -89,7 +89,7 @@ function takeJson(received: Received, path: string, body: Json): void {
 
 type Fields = ReadonlyMap<number, readonly (bigint | Uint8Array)[]>
 
-/** Fields of a message by number: varints and fixed numbers as bits, all else as bytes. */
+/** Fields of a message by number: varints and fixed numbers as bits, all others as bytes. */
 function readFields(bytes: Uint8Array): Fields {
   const fields = new Map<number, (bigint | Uint8Array)[]>()
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,4 +1,4 @@
-// Pages that nobody can find or follow: every page is linked from another one, every link leads somewhere, decision pages are short and
+// Every page is linked from another one, every link has a target, decision pages are short and
 // numbered without gaps.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -19,7 +19,7 @@ function listPages(folder: string): string[] {
 const topPages = readdirSync(root).filter((name) => name.endsWith('.md'))
 const pages = [...topPages, ...listPages('docs'), ...['conformance', 'fuzz', 'hostile'].map((name) => join(name, 'README.md'))]
 
-/** Targets of links, relative to the root. What stands in code is no link. */
+/** Targets of links, relative to the root. Links in code are ignored. */
 function listTargets(page: string): string[] {
   const prose = readFileSync(join(root, page), 'utf8')
     .replaceAll(/^```[\s\S]*?^```$/gm, '')

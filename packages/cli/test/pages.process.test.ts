@@ -1,5 +1,5 @@
-// The programs of docs/embedding/ and docs/tools/: a ```ts block is a module of its own that runs without failing and prints the
-// ```output behind it; `npm test` runs every third of them. ```ts part blocks are excerpts, which are not run.
+// The programs of docs/embedding/ and docs/tools/: a ```ts block is a separate module that runs without failing and prints the
+// ```output after it; `npm test` runs every third of them. ```ts part blocks are excerpts, which are not run.
 
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const BLOCKS = /^```(ts|output)\n([\s\S]*?)^```$/gm
 interface Program {
   readonly name: string
   readonly source: string
-  /** null when the page does not say what it prints. */
+  /** null when the page shows no output. */
   readonly output: string | null
 }
 
@@ -62,7 +62,7 @@ test.each(chosen.map((program) => [program.name, program] as const))('%s', async
   if (output !== null) expect(printed.join('')).toBe(output)
 })
 
-/** Texts as they are, other values as JSON. */
+/** Strings unchanged, other values as JSON. */
 function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
 }

@@ -1,4 +1,4 @@
-// `bridle init`, `--watch`, `--junit`, `primer` and `completions`: what they write, and a watching process.
+// `bridle init`, `--watch`, `--junit`, `primer` and `completions`: their output, and a watching process.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ afterAll(() => {
 const runBridle = (...words: readonly string[]): Promise<Ended> => runInProcess(project, words)
 
 describe('init', () => {
-  test('--agent writes what coding assistants read, alone or with a project', async () => {
+  test('--agent writes instructions for coding assistants, alone or with a project', async () => {
     expect(await runBridle('init', '--agent')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^wrote AGENTS\.md, CLAUDE\.md/),
@@ -81,7 +81,7 @@ describe('init', () => {
     await runBridle('init', 'gateway')
     expect(await runBridle('check', '--strict', '.')).toMatchObject({ code: 0 })
     expect(await runBridle('fmt', '--check', '.')).toMatchObject({ code: 0, stderr: '' })
-    // `npm test` finds the command where it is installed.
+    // `npm test` finds an installed command.
     const programs = join(project, 'node_modules', '.bin')
     mkdirSync(programs, { recursive: true })
     writeFileSync(join(programs, 'bridle'), `#!/bin/sh\nexec '${process.execPath}' '${command.path}' "$@"\n`, { mode: 0o755 })
@@ -94,7 +94,7 @@ describe('init', () => {
     expect(tested).toMatchObject({ status: 0, stdout: expect.stringContaining('2 passed, 2 total') })
   })
 
-  test('files that are there stay as they are', async () => {
+  test('existing files stay unchanged', async () => {
     writeFileSync(join(project, 'main.harn'), 'println("mine")\n')
     expect(await runBridle('init', 'script')).toMatchObject({ code: 1, stderr: expect.stringContaining('main.harn is in') })
     expect(readFileSync(join(project, 'main.harn'), 'utf8')).toBe('println("mine")\n')
@@ -110,7 +110,7 @@ describe('init', () => {
 })
 
 describe('test --junit', () => {
-  test('passes and failures, with what was printed', async () => {
+  test('passes and failures, with output', async () => {
     writeFileSync(
       join(project, 'a.harn'),
       'pipeline test_right() {\n  println("<&> \\u{1b}")\n}\n\npipeline test_wrong() {\n  assert_eq(1, 2, "a \\"b\\"")\n}\n',
@@ -124,7 +124,7 @@ describe('test --junit', () => {
     expect(report).toMatch(/<testcase name="test_wrong" classname="a.harn">\n {6}<failure message="[^"]*&quot;b&quot;[^"]*">/)
   })
 
-  test('a report that cannot be written is an error', async () => {
+  test('an unwritable report is an error', async () => {
     writeFileSync(join(project, 'a.harn'), 'pipeline test_right() {\n  assert(true)\n}\n')
     expect(await runBridle('test', '--junit', 'none/out.xml', 'a.harn')).toMatchObject({
       code: 1,
@@ -142,7 +142,7 @@ describe('--watch', () => {
     let complaints = ''
     child.stderr.on('data', (chunk) => {
       complaints += chunk
-      // The first run has ended; until then the file may not be watched yet.
+      // After the first run has ended; before that the file may not be watched yet.
       if (complaints.includes('waiting for a change') && !output.includes('second')) writeFileSync(script, 'println("second")\n')
     })
     child.stdout.on('data', (chunk) => {
@@ -154,7 +154,7 @@ describe('--watch', () => {
     expect(code).toBe(143)
   })
 
-  test('a text that is no file cannot be watched', async () => {
+  test('source that is not a file cannot be watched', async () => {
     expect(await runBridle('run', '--watch', '-e', 'println(1)')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--watch'),

@@ -26,7 +26,7 @@ const SETTINGS = {
   noEmit: true,
 }
 
-/** What examples import of the reader's own. */
+/** Imports of examples from the reader's own modules. */
 const OWN = "/** @type {import('ai').LanguageModel} */\nexport const model = 'a model'\n"
 
 /** The blocks in TypeScript or JavaScript of a page, with their language. */
@@ -40,7 +40,7 @@ function listExamples(page: string): readonly (readonly [language: string, text:
 }
 
 test('examples compile under strict settings', async () => {
-  // Inside of the checkout, where the packages are found.
+  // Inside the checkout, where the packages are found.
   mkdirSync(join(ROOT, 'packages/cli/.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, 'packages/cli/.cache/examples-'))
   try {

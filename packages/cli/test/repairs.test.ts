@@ -1,4 +1,4 @@
-// Repairs of what other languages write: the repaired text parses, checks clean and is formatted.
+// Repairs of constructs of other languages: the repaired source parses, checks clean and is formatted.
 
 import { describe, expect, test } from 'vitest'
 import { format, parse, SourceFile } from '@bridle/parser'

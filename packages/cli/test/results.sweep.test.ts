@@ -1,5 +1,5 @@
-// Fields of results as they are declared, held against what the scripts of the suite get: each call of such a builtin is rewritten so that
-// it notes the kinds of what came back. A script that cannot be run so (its own text or its effects matter to it) notes nothing.
+// Declared fields of results, compared with the scripts of the suite: each call of such a builtin is rewritten so that
+// it records the kinds of its result. A script that cannot run that way (its own source or its effects matter to it) records nothing.
 
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,10 +48,10 @@ function rewrite(text: string): string | null {
   return out + text.slice(at)
 }
 
-/** What is wrong with a value; null when it is as declared. */
+/** The problem of a value; null when it matches the declaration. */
 function compare(type: Type, value: unknown, at: string): string | null {
   const kind = typeof value === 'string' ? value : Array.isArray(value) ? 'list' : 'dict'
-  const isPlain = typeof value === 'string' // deeper values are noted by their kind
+  const isPlain = typeof value === 'string' // deeper values are recorded by their kind
   switch (type.kind) {
     case 'union': {
       const found = type.members.map((member) => compare(member, value, at))

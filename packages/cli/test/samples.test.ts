@@ -1,6 +1,6 @@
-// Every script that people are shown is one that `bridle check`, `bridle lint` and `bridle fmt --check` say nothing about: the ```harn
-// blocks of README.md, docs/ and the other pages, and examples/*.harn. A block that shows a mistake is followed by a ```findings block,
-// which has what `check` says: `LINE:COLUMN severity[rule or code] message`, one a line.
+// All published scripts pass `bridle check`, `bridle lint` and `bridle fmt --check`: the ```harn
+// blocks of README.md, docs/ and the other pages, and examples/*.harn. A block that shows a mistake is followed by a ```findings block
+// with the output of `check`: `LINE:COLUMN severity[rule or code] message`, one per line.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,7 +67,7 @@ for (const name of readdirSync(join(root, 'examples')).filter((each) => each.end
   samples.push({ file, wanted: '' })
 }
 
-/** What a command writes. */
+/** Output of a command. */
 async function captureWritten(stream: 'stdout' | 'stderr', command: () => number | Promise<number>): Promise<string> {
   let text = ''
   const spy = vi.spyOn(process[stream], 'write').mockImplementation((part) => {
@@ -101,7 +101,7 @@ test('the pages have samples', () => {
 })
 
 test.each(samples.map((sample) => [sample.file, sample] as const))('%s', (_, { file, wanted }) => {
-  // What `check` says, and lint beyond that of style.
+  // Findings of `check`, and of lint except style.
   const told = new Set(`${checked(file)}${linted(file)}`.split('\n'))
   expect(new Set(wanted.split('\n'))).toEqual(told)
   expect(misplaced).not.toContain(`${join(folder, file)}: `)

@@ -1,4 +1,4 @@
-// `bridle simulate` as a person uses it: what it finds, the command that brings a failure back, threads, and the interrupt key.
+// `bridle simulate` as a person uses it: its findings, the command that reproduces a failure, threads, and the interrupt key.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -77,7 +77,7 @@ test('a script that survives everything', async () => {
   expect(Number(/(\d+) runs/.exec(stdout)![1])).toBeGreaterThan(3 * 2 * 7)
 })
 
-test('a crash in the middle of a write is found, and the command that is shown brings it back', async () => {
+test('a crash in the middle of a write is found, and the shown command reproduces it', async () => {
   const first = await runBridle('simulate', 'writes.harn', '--seeds', '2')
   expect(first.code).toBe(1)
   expect(first.stdout).toContain('FAIL  same_end: seed 0, the process dies in front of entry')
@@ -90,12 +90,12 @@ test('a crash in the middle of a write is found, and the command that is shown b
   const second = await runBridle(...again!.split(' '))
   expect(second.code).toBe(1)
   expect(second.stdout).toContain('1 failure of 1 kind in 2 runs of 1 seed')
-  // The command of the repeated failure is the same again.
+  // The reproduced failure shows the same command.
   expect(second.stdout).toContain(`again: bridle ${again}\n`)
   expect(await runSimulation('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
 })
 
-test('the document; options of the choice are replaced, all others stay, quoted where a shell needs it', async () => {
+test('the document; options that choose runs are replaced, all others stay, quoted for a shell', async () => {
   const { code, failures, ...rest } = await runSimulation(
     '-e',
     'let n = "it\'s"\nassert(n == argv[0])',
@@ -117,7 +117,7 @@ test('the document; options of the choice are replaced, all others stay, quoted 
   })
 })
 
-test('assertions of the script: of the undisturbed run, and of disturbed ones that may end in any way', async () => {
+test('assertions of the script, in the undisturbed run and in disturbed ones with any outcome', async () => {
   expect((await runSimulation('fails.harn', '--seeds', '2')).failures).toMatchObject([
     { seed: 0, oracle: 'script', fault: null, message: expect.stringContaining('n is neither') as unknown },
     { seed: 1, oracle: 'script', fault: null },
@@ -132,7 +132,7 @@ test('assertions of the script: of the undisturbed run, and of disturbed ones th
   expect((await runSimulation('sound.harn', '--seeds', '1', '--any-end', '--', 'x')).failures).toEqual([])
 })
 
-test('nobody outside is reached; mocks are', async () => {
+test('the network is not reached; mocks are', async () => {
   expect((await runSimulation('calls.harn', '--seeds', '1')).failures[0]).toMatchObject({
     oracle: 'script',
     message: expect.stringContaining('a simulated run reaches no network; answer the request with http_mock') as unknown,
@@ -146,9 +146,9 @@ test('nobody outside is reached; mocks are', async () => {
   })
 })
 
-test('threads find what one finds, in the same order', async () => {
+test('several threads find the same failures in the same order', async () => {
   const words = ['simulate', '--json', 'writes.harn', '--seeds', '4']
-  // Threads begin from the bundle: from source, each would compile all that it loads.
+  // Threads start from the bundle: from source, each would compile everything that it loads.
   const child = spawn(process.execPath, [command.path, ...words, '--jobs', '2'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -159,14 +159,14 @@ test('threads find what one finds, in the same order', async () => {
   expect(JSON.parse(stdout)).toEqual(JSON.parse((await runBridle(...words)).stdout))
 })
 
-test('the journal of a failing run can be replayed, also behind a crash', async () => {
+test('the journal of a failing run can be replayed, also past a crash', async () => {
   expect((await runBridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl')).code).toBe(1)
   const { code, stderr } = await runBridle('replay', 'failing.jsonl')
   expect(code).toBe(1)
   expect(stderr).toContain('the outcome of fs.write write is unknown')
 })
 
-test('what makes no sense is said', async () => {
+test('invalid options are reported', async () => {
   const runRefused = async (...words: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await runBridle('simulate', ...words)
     expect(stdout).toBe('')

@@ -1,4 +1,4 @@
-// The starter and its code cache: written by the first run, used by the next, and never a reason to fail.
+// The starter and its code cache: written by the first run, used by the next, and never a cause of failure.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ function start(cache: string, flags: readonly string[] = [], words: readonly str
   return stdout
 }
 
-/** Files of the cache with what they hold. */
+/** Files of the cache with their contents. */
 function readCached(cache: string): Record<string, string> {
   const [name = ''] = readdirSync(cache)
   return Object.fromEntries(readdirSync(join(cache, name)).map((file) => [file, readFileSync(join(cache, name, file), 'base64')]))
@@ -56,13 +56,13 @@ test('the first run writes the cache, the next one uses it', () => {
   expect(readCached(cache)).toEqual(written)
 })
 
-test.skipIf(process.platform !== 'linux')('a cache folder that can neither be made nor found is given up', () => {
+test.skipIf(process.platform !== 'linux')('a cache folder that can neither be created nor found is not used', () => {
   expect(start('/proc/nowhere/cache')).toBe('42 main.js\n')
   writeFileSync(join(folder, 'file'), '')
   expect(start(join(folder, 'file', 'cache'))).toBe('42 main.js\n')
 })
 
-test('what is loaded later is cached too', () => {
+test('lazily loaded code is cached too', () => {
   const wrapBody = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
   writeFileSync(
     join(folder, 'lib', 'main.js'),
@@ -77,7 +77,7 @@ test('what is loaded later is cached too', () => {
   expect(readdirSync(join(cache, name)).sort()).toEqual(['main.js.bin', 'part.js.bin'])
 })
 
-test('the cache is for its owner only, and named after the bundle and Node', () => {
+test('the cache is readable only by its owner, and named after the bundle and Node', () => {
   const cache = join(folder, 'cache')
   start(cache)
   const [name = ''] = readdirSync(cache)
@@ -85,7 +85,7 @@ test('the cache is for its owner only, and named after the bundle and Node', () 
   if (process.platform !== 'win32') expect(statSync(join(cache, name)).mode & 0o077).toBe(0)
 })
 
-test('a cache that is cut short or belongs to something else is not used, and made anew', () => {
+test('a truncated cache or one of another program is not used, and replaced', () => {
   const cache = join(folder, 'cache')
   start(cache)
   const [name = ''] = readdirSync(cache)
@@ -95,7 +95,7 @@ test('a cache that is cut short or belongs to something else is not used, and ma
   for (const file of Object.values(readCached(cache))) expect(file.length).toBeGreaterThan(200)
 })
 
-test('commands that read text have a cache of their own, which the next one uses', () => {
+test('commands that read source have a separate cache, which the next one uses', () => {
   const cache = join(folder, 'cache')
   expect(start(cache, [], ['check'])).toBe('42 main.js\n')
   expect(readdirSync(cache)).toEqual([`test-${process.version}-${process.arch}-reading`])
@@ -112,7 +112,7 @@ test('other flags neither use nor replace it', () => {
   expect(() => readdirSync(cache)).toThrow()
 })
 
-test('it can be turned off, and a folder that cannot be made is no error', () => {
+test('it can be turned off, and a folder that cannot be created is not an error', () => {
   expect(start('off')).toBe('42 main.js\n')
   expect(readdirSync(folder).sort()).toEqual(['bridle.cjs', 'lib'])
   expect(start(join(folder, 'bridle.cjs', 'below a file'))).toBe('42 main.js\n')

@@ -1,4 +1,4 @@
-// Files of the run's state (`.harn/store.json` and its like) under several processes at once, and under one that is killed.
+// Files of the run's state (`.harn/store.json` and similar) with several processes at once, and with one that is killed.
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { bundledCommand } from '../../../scripts/bundled-command.js'
 
-/** So many turns of a loop; `npm test` makes a quarter of them. */
+/** Number of iterations; `npm test` runs a quarter of them. */
 const scale = (count: number): number => (inject('isDense') ? count : count / 4)
 
 let command: { readonly path: string; readonly folder: string }
@@ -40,7 +40,7 @@ async function readOutput(child: ChildProcess): Promise<string> {
 
 const readStored = (): unknown => JSON.parse(readFileSync(join(folder, '.harn', 'store.json'), 'utf8'))
 
-test('three processes write the same store: none fails, and it is whole', async () => {
+test('three processes write the same store: none fails, and it is complete', async () => {
   const source = `for i in 0 to ${scale(200)} { store_set("k", "x" * (i * 37 % 5000)) }\nprintln("done")`
   expect(await Promise.all([1, 2, 3].map(() => readOutput(start(source))))).toEqual(['done', 'done', 'done'])
   expect(readStored()).toHaveProperty('k')
@@ -74,13 +74,13 @@ println("done")`
   expect(readdirSync(join(folder, '.harn', 'checkpoints'))).toEqual(['main.json'])
 }, 60_000)
 
-test('processes that are killed while they write leave a whole store, and nobody waits for them', async () => {
+test('processes killed during a write leave a complete store, and no other process waits for them', async () => {
   const endless = 'println("ready")\nvar n = 0\nwhile true {\n  n = n + 1\n  store_set("killed", "x" * (n % 50000))\n}'
   for (let round = 0; round < scale(8); round++) {
     const child = start(endless)
     await new Promise((resolve) => child.stdout!.once('data', resolve))
     const killed = new Promise((resolve) => child.once('close', resolve))
-    // The other one begins while the first one writes, and goes on after its death.
+    // The second one starts while the first one writes, and continues after its death.
     const other = readOutput(start(`for i in 0 to 4 { store_set("other-${round}-\${i}", i) }\nprintln("done")`))
     child.stdout!.destroy()
     child.kill('SIGKILL')
@@ -92,7 +92,7 @@ test('processes that are killed while they write leave a whole store, and nobody
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
 }, 120_000)
 
-test('a process that is killed while it writes leaves a whole store', async () => {
+test('a process killed during a write leaves a complete store', async () => {
   const child = start(
     'store_set("n", 0)\nprintln("ready")\nvar n = 0\nwhile true {\n  n = n + 1\n  store_set("n", "x" * (n % 100000))\n}',
   )

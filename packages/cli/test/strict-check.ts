@@ -1,4 +1,4 @@
-// What `check --strict` finds in a script of the suite, for the tests of mistakes.
+// Findings of `check --strict` in a script of the suite, for the tests of mistakes.
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config.js'
 import type { Finding } from '../src/findings.js'
 import { makeCommandRuntime } from '../src/host.js'
 
-/** Scripts with one mistake each, and the repaired ones. */
+/** Scripts with one mistake each, and their repaired versions. */
 export const FOLDER = resolve(import.meta.dirname, '../../../conformance/mistakes')
 
 const runtime = makeCommandRuntime({ script: join(FOLDER, 'x.harn'), terminal: false, args: [] })

@@ -1,5 +1,5 @@
-// Runs that are recorded, replayed, written down and resumed, as a person does it: by the command, where the process is the point in one
-// process after the other.
+// Runs that are recorded, replayed, stored and resumed from the command line, in separate processes where the process matters and
+// otherwise in one.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -62,13 +62,13 @@ println(random_int(1, 1000000000))
 println(exec("echo", "hello").stdout)
 `
 
-  test('a replay performs nothing and is the same run, by its trace hash', async () => {
+  test('a replay performs nothing and has the same trace hash', async () => {
     const script = writeScript('same.harn', text.replace('data.txt', 'same.txt'))
     const data = writeScript('same.txt', 'as it was')
     const journal = join(folder, 'same.jsonl')
     const recorded = await runBridle(['run', script, '--record', journal, '--', 'x'])
     expect(recorded).toMatchObject({ code: 0, stderr: '' })
-    // Nothing that the run touched is left, the script neither: the recording has all of it.
+    // Everything that the run used is gone, including the script: the recording is sufficient.
     rmSync(data)
     rmSync(script)
     const [replayed, document] = await Promise.all([runBridle(['replay', journal]), runBridle(['replay', journal, '--json'])])
@@ -78,7 +78,7 @@ println(exec("echo", "hello").stdout)
     expect(JSON.parse(document.stdout)).toEqual({ status: 'done', exit_code: 0, output: recorded.stdout, trace })
   })
 
-  test('a changed argument stops the replay at the call, with its place', async () => {
+  test('a changed argument stops the replay at the call, with its position', async () => {
     const script = writeScript('changed.harn', text.replace('data.txt', 'changed.txt'))
     writeScript('changed.txt', 'x')
     const journal = join(folder, 'changed.jsonl')
@@ -98,7 +98,7 @@ println(exec("echo", "hello").stdout)
     expect(asRecorded.code).toBe(0)
   })
 
-  test('a change that touches no call is seen in what is printed', async () => {
+  test('a change that affects no call shows in the output', async () => {
     const script = writeScript('printed.harn', 'println("one")\nsleep(1)')
     const journal = join(folder, 'printed.jsonl')
     expect(await runHere(['run', script, '--record', journal])).toMatchObject({ code: 0 })
@@ -106,7 +106,7 @@ println(exec("echo", "hello").stdout)
     expect((await runHere(['replay', journal])).stderr).toContain('the program printed something else')
   })
 
-  test('a replay stops in front of a call, goes on from there for real, or with another answer', async () => {
+  test('a replay stops before a call, and continues from there for real or with another outcome', async () => {
     const script = writeScript('until.harn', text.replace('data.txt', 'until.txt'))
     writeScript('until.txt', 'recorded')
     const journal = join(folder, 'until.jsonl')
@@ -128,7 +128,7 @@ println(exec("echo", "hello").stdout)
     expect(wrong).toMatchObject({ code: 2, stderr: 'error: --edit 9: the recording has 3 calls\n' })
   })
 
-  test('what is no journal is refused', async () => {
+  test('a file that is not a journal is refused', async () => {
     const ended = await runHere(['replay', writeScript('none.jsonl', 'hello\nworld\n')])
     expect(ended.code).toBe(1)
     expect(ended.stderr).toContain('is not a journal')
@@ -136,7 +136,7 @@ println(exec("echo", "hello").stdout)
 })
 
 describe.concurrent('snapshot and resume', () => {
-  // Everything that a machine can hold while it waits, in one script.
+  // Everything that a waiting machine can hold, in one script.
   const everything = `
 fn counted(n) { var i = 0
   while i < n { yield i
@@ -166,7 +166,7 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
   0 - x }))
 `
 
-  test('a run with all kinds of state goes on in a fresh process, twice, and from there in the next', async () => {
+  test('a run with all kinds of state continues in a fresh process, twice, and from there in the next', async () => {
     const script = writeScript('everything.harn', everything)
     const [one, two] = [join(folder, 'one.snap'), join(folder, 'two.snap')]
     const [whole, stopped] = await Promise.all([runBridle(['run', script]), runBridle(['snapshot', script, '-o', one])])
@@ -195,7 +195,7 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
     expect(await runHere(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
   })
 
-  test('nothing is lost by the interrupt key, neither in a wait nor in a loop', async () => {
+  test('the interrupt key loses nothing, neither in a wait nor in a loop', async () => {
     const waits = writeScript('waits.harn', 'println("one")\nsleep(3000)\nprintln("two")')
     const loops = writeScript('loops.harn', 'println("on")\nvar n = 0\nwhile n < 20000000 { n = n + 1 }\nprintln(n)')
     const [one, two] = [join(folder, 'waits.snap'), join(folder, 'loops.snap')]
@@ -215,7 +215,7 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
     expect(replayed.stderr).toContain('the recorded run was cancelled here: interrupted')
   })
 
-  test('damaged bytes and other files are refused with the reason', async () => {
+  test('damaged bytes and other files are refused with a reason', async () => {
     const snapshot = join(folder, 'whole.snap')
     await runHere(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
     const bytes = readFileSync(snapshot)
@@ -227,7 +227,7 @@ println([3, 1, 2].sort_by({ x -> sleep(1)
     expect((await runHere(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
   })
 
-  test('a run that ends before it waits leaves no snapshot', async () => {
+  test('a run that ends before it waits writes no snapshot', async () => {
     const snapshot = join(folder, 'ended.snap')
     const ended = await runHere(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
     expect(ended).toEqual({ code: 7, stdout: '', stderr: 'bridle: the run ended before that; no snapshot was written\n' })

@@ -1,4 +1,4 @@
-// The command tells a collector of its runs, as the standard variables of OpenTelemetry say.
+// Export of the command's runs to a collector, configured by the standard variables of OpenTelemetry.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,7 @@ function run(
 
 const find = ({ spans }: Received, name: string) => spans.find((span) => span.name === name)!
 
-test('spans and metrics over OTLP/protobuf, below the span that the command was started in', async () => {
+test('spans and metrics over OTLP/protobuf, below the span of the parent process', async () => {
   const { received, url } = collector
   const { code, stdout, stderr } = await run({
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
@@ -164,7 +164,7 @@ test('spans and metrics over OTLP/protobuf, below the span that the command was 
   expect(session.attributes).toMatchObject({ 'mcp.protocol.version': expect.any(String) as string })
 })
 
-test('JSON where the protocol says so, compressed where that is asked for', async () => {
+test('JSON if the protocol variable says so, compressed on request', async () => {
   const { received, url } = collector
   const more = { OTEL_METRICS_EXPORTER: 'none', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }
   await run({ ...more, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' })
@@ -184,12 +184,12 @@ test.each([
   expect(collector.received.requests).toEqual([])
 })
 
-test('OTEL_PROPAGATORS=none keeps the context back', async () => {
+test('OTEL_PROPAGATORS=none suppresses the context', async () => {
   const { stdout } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_PROPAGATORS: 'none' })
   expect(stdout).toBe('Hello\nnone\n')
 })
 
-test('a collector that is not there is a warning, and changes nothing of the run', async () => {
+test('an unreachable collector is a warning, and does not affect the run', async () => {
   const { code, stdout, stderr } = await run({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '50',
@@ -198,7 +198,7 @@ test('a collector that is not there is a warning, and changes nothing of the run
   expect(stderr.match(/^warning: OpenTelemetry: /gm)).toHaveLength(1)
 })
 
-test('a run that fails, and what it failed of', async () => {
+test('a failing run, with its error', async () => {
   writeFileSync(join(folder, 'fails.harn'), 'throw "no tea"\n')
   const { code } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, 'fails.harn')
   expect(code).toBe(1)

@@ -1,4 +1,4 @@
-// The colours of the VS Code extension know the words of the language.
+// The grammar of the VS Code extension knows the keywords of the language.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -34,7 +34,7 @@ test('every keyword has a colour', () => {
   expect(missing).toEqual([])
 })
 
-test('patterns compile, and what they include is there', () => {
+test('patterns compile, and their includes exist', () => {
   for (const { match, begin, end, include } of all) {
     for (const pattern of [match, begin, end]) {
       if (pattern !== undefined) expect(() => new RegExp(pattern.replace('\\A', '^'), 'u'), pattern).not.toThrow()
@@ -68,14 +68,14 @@ test('the archive has few files, the licence, and every file that it names', () 
   for (const path of [...named, ...assets]) expect(Object.keys(files)).toContain(path)
 })
 
-/** The scope that a rule of the grammar gives the first group, or all, of what it matches in a text. */
+/** The scope that a rule of the grammar gives the first group, or the whole match, in a text. */
 function findScope(rules: string, text: string): string | null {
   type Scoped = Rule & { readonly name?: string; readonly captures?: { readonly 1?: { readonly name: string } } }
   const found = (grammar.repository[rules]!.patterns as readonly Scoped[]).flatMap((rule) => {
     const match = new RegExp((rule.match ?? rule.begin!).replace('\\A', '^(?!)'), 'mu').exec(text)
     return match === null ? [] : [{ at: match.index, scope: rule.captures?.[1]?.name ?? rule.name ?? null }]
   })
-  // The first rule of those that match first.
+  // Of the rules that match at the earliest position, the first one.
   return found.toSorted((one, other) => one.at - other.at)[0]?.scope ?? null
 }
 

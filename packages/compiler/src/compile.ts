@@ -1,4 +1,4 @@
-// The front door: source → compiled program or diagnostics, through parsing, name resolution, checks and emission. Pure: modules come
+// Entry point of the compiler: source → compiled program or diagnostics, through parsing, name resolution, checks and emission. Pure: modules come
 // from the resolver, builtins are known by their signatures.
 
 import { diagnose, MAX_NESTING, report, SourceFile } from '@bridle/parser'
@@ -38,7 +38,7 @@ export interface CompileOptions {
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
   readonly strict?: StrictTypes
-  /** `language` (the default) reports what stops a run; `full` also what is surely or nearly surely a mistake. */
+  /** `language` (the default) reports what stops a run; `full` also certain and nearly certain mistakes. */
   readonly strictness?: Strictness
   /** Whether calls of builtins that Bridle lacks are errors. */
   readonly refuseMissing?: boolean
@@ -52,7 +52,7 @@ export interface CompileOptions {
   readonly extensions?: readonly Extension[]
   /** The tree of the entry, if the caller has it. */
   readonly parsed?: Program
-  /** Whether diagnostics are all that is wanted: `program` is null then wherever no code is needed for them. */
+  /** Whether only diagnostics are needed: `program` is then null unless they required code. */
   readonly findingsOnly?: boolean
   /** Ceilings of the host for imported modules, by path or key (grants/imports.ts). */
   readonly imports?: { readonly [path: string]: ImportCeiling }
@@ -60,9 +60,9 @@ export interface CompileOptions {
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
-  /** Effects of the host's tools, by each name that they have, as the host declares them; null for a tool that says nothing. */
+  /** Effects of the host's tools by each of their names, as the host declares them; null for a tool without a declaration. */
   readonly hostTools?: HostToolEffects
-  /** Parameters and results of the host's tools, which calls are checked against; nothing is checked when absent. */
+  /** Parameters and results of the host's tools, against which calls are checked; no check when absent. */
   readonly tools?: ToolTypes
   /** Names of the modules `std/NAME`, for suggestions. */
   readonly standardModules?: readonly string[]
@@ -70,7 +70,7 @@ export interface CompileOptions {
   readonly findStandard?: (name: string) => string | null
   /** Limits for each file; the default is generous. */
   readonly limits?: CompileLimits
-  /** Has the code of modules that come as source count what runs; the host defines the primitive that counts. */
+  /** Makes the code of modules that come as source count what runs; the host defines the counting primitive. */
   readonly coverage?: CoverageCounters
 }
 
@@ -78,7 +78,7 @@ export interface CompileOptions {
 export interface CompileLimits extends ParseLimits, CheckLimits {}
 
 export interface CompileResult {
-  /** null when a diagnostic of severity error was found, and where code was not asked for. */
+  /** null when there is an error, or when code was not requested. */
   readonly program: CompiledProgram | null
   readonly diagnostics: readonly Diagnostic[]
   /** What the program can reach, computed on request; null when it does not parse. */
@@ -87,7 +87,7 @@ export interface CompileResult {
   readonly file: SourceFile
   /** All files by module key, for error reports. */
   readonly files: ReadonlyMap<string, SourceFile>
-  /** What the modules declare about tools, by module key. */
+  /** Tool declarations of the modules, by module key. */
   readonly grants: ReadonlyMap<string, GrantDeclarations>
 }
 
@@ -96,7 +96,7 @@ interface Source {
   readonly text: string
 }
 
-/** Source that nests deeper than the host's stack allows is refused with a diagnostic, in whichever phase that appears. */
+/** Source that nests deeper than the host's stack allows is refused with a diagnostic, in any phase. */
 export function compileProgram(entry: Source, options: CompileOptions): CompileResult {
   try {
     return compileSource(entry, options)
@@ -198,7 +198,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
   return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, effects, file, files, grants }
 }
 
-/** Aliases of tools; a server has none that is known by name. */
+/** Aliases of tools; those of servers have no static name. */
 function listToolAliases({ aliases }: GrantDeclarations): ReadonlyMap<string, string> {
   return new Map(aliases.filter(({ server }) => !server).map(({ name, tool }) => [name, tool]))
 }
@@ -277,7 +277,7 @@ function listTypesWithoutValue(source: ImportedInterface | null): ReadonlySet<st
   return new Set(types.flatMap(([name, { kind }]) => (kind === 'TypeDecl' || kind === 'InterfaceDecl' ? [name] : [])))
 }
 
-/** Aliases that a file imports, each with those of its module, which its type may name. */
+/** Aliases that a file imports, each with those of its module, which its type may reference. */
 function importedAliases(program: Program, imports: Imports): ReadonlyMap<string, readonly [TypeExpr, SchemaAliases]> {
   const found = new Map<string, readonly [TypeExpr, SchemaAliases]>()
   for (const item of program.items) {
@@ -312,7 +312,7 @@ function readImportKey(found: LoadedImport | undefined): string | null {
   return found === undefined || found.kind === 'error' ? null : found.key
 }
 
-/** Public functions if the module has any, else all of its own; always with re-exports. */
+/** Public functions if the module has any, otherwise all of its own; always with re-exports. */
 export function wildcardNames(module: LoadedModule, chunk: ModuleChunk): readonly string[] {
   if (module.compiled !== undefined) return module.compiled.wildcard
   const own = module.program.items.filter((item) => item.kind === 'FnDecl')

@@ -1,4 +1,4 @@
-// What one walk says of a tree is what passes would find that look themselves.
+// One walk over a tree finds the same as separate passes.
 
 import { expect, test } from 'vitest'
 import { parse, SourceFile } from '@bridle/parser'
@@ -10,7 +10,7 @@ function read(text: string): Contents {
   return listContents(program!)
 }
 
-test('calls are found wherever they stand, also in the text of a string', () => {
+test('calls are found everywhere, also in string interpolations', () => {
   const found = read('@a\nfn f(x = one()) {\n  return { y -> [two(y)] }\n}\nprintln("${three(1)} ${{ z -> four(z) }}")\n')
   expect([...found.calls].sort()).toEqual(['four', 'one', 'println', 'three', 'two'])
   expect([...found.attributes]).toEqual(['a'])
@@ -18,14 +18,14 @@ test('calls are found wherever they stand, also in the text of a string', () => 
   expect(callsAny(found, ['none'])).toBe(false)
 })
 
-test('what is declared in the text of a string is no name of the file', () => {
+test('declarations in string interpolations are not names of the file', () => {
   const found = read(
     'fn f(x) {\n  let [a, b] = x\n  return { y -> a + b + y }\n}\nprintln("${[1].map({ z -> z })} ${f([1, 2])}")\n',
   )
   expect([...found.declared].sort()).toEqual(['a', 'b', 'f', 'x', 'y'])
 })
 
-test('types of functions are among those of the file', () => {
+test('types declared in functions are types of the file', () => {
   expect([...read('struct A {\n  x: int\n}\nfn f() {\n  enum B {\n    C\n  }\n}\ntype D = int\n').types].sort()).toEqual([
     'A',
     'B',

@@ -1,5 +1,5 @@
-// What occurs in a tree at all, found in one walk and kept with the tree. Most passes look for something that most files have not:
-// those that ask here first leave such a file alone, and a walk over a large file costs as much as checking its types.
+// What occurs anywhere in a tree, found in one walk and cached with the tree. Most passes search for something that most files do not contain:
+// they ask here first and skip such a file, because a walk over a large file costs as much as type-checking it.
 
 import { type Attribute, boundNames, forEachChild, type Name, type Node, type Program } from '@bridle/parser'
 import { rememberItems } from './items.js'
@@ -7,21 +7,21 @@ import { keepsLoop, mayFail, readLoopBody } from './emit/certain.js'
 
 export interface Contents {
   readonly kinds: ReadonlySet<Node['kind']>
-  /** Names that calls name, in `${…}` too. */
+  /** Names of callees, including those in `${…}`. */
   readonly calls: ReadonlySet<string>
-  /** Names of declarations, variables and parameters, of code in `${…}` none. */
+  /** Names of declarations, variables and parameters, excluding code in `${…}`. */
   readonly declared: ReadonlySet<string>
-  /** Names of the types that are declared, those in functions among them. */
+  /** Names of declared types, including those in functions. */
   readonly types: ReadonlySet<string>
   /** Names of attributes of declarations. */
   readonly attributes: ReadonlySet<string>
-  /** Whether the emitter takes all of it (emit/certain.ts). */
+  /** Whether the emitter accepts all of it (emit/certain.ts). */
   readonly isSureToEmit: boolean
 }
 
 const known = new WeakMap<Program, Contents>()
 
-/** Of a tree that nobody changes. */
+/** For a tree that is never changed. */
 export function listContents(program: Program): Contents {
   let found = known.get(program)
   if (found === undefined) known.set(program, (found = collect(program)))
@@ -62,7 +62,7 @@ const collectItem = rememberItems((item: Node): Contents => {
   const attributes = new Set<string>()
   const declare = (name: Name): void => void declared.add(name.text)
   let isSureToEmit = true
-  // Two lists instead of one of records, because trees are large. A place is the depth with the marks above.
+  // Two lists instead of one of records, because trees are large. An entry is the depth combined with the marks above.
   const nodes: Node[] = [item]
   const places: number[] = [DEEPER]
   let inside = 0
@@ -117,7 +117,7 @@ function forEachDeclared(node: Node, declare: (name: Name) => void): void {
 
 const NONE: readonly Attribute[] = []
 
-/** By kind, because looking for a property that most nodes have not is slow. */
+/** By node kind, because probing for a property that most nodes lack is slow. */
 function readAttributes(node: Node): readonly Attribute[] {
   switch (node.kind) {
     case 'FnDecl':

@@ -1,4 +1,4 @@
-// Public face of the compiler: source → checked, compiled program.
+// Public API of the compiler: source → checked, compiled program.
 
 export { compileProgram, wildcardNames } from './compile.js'
 export type { CompileLimits, CompileOptions, CompileResult } from './compile.js'

@@ -1,11 +1,11 @@
-// What a pass found out about one item of a program, kept with the tree of the item: the next version of an edited file has most of the
-// trees of the last one (`Reparser` of the parser), so that only the items around the edit are looked at again.
+// Facts and findings about one item of a program, cached with the tree of the item. The next version of an edited file shares most
+// trees with the last one (`Reparser` of the parser), so that only the items around the edit are analysed again.
 //
-// Invariant: what is kept holds nodes, never positions, because trees move with the text around them. Diagnostics are moved with them.
+// Invariant: the cache holds nodes, never positions, because trees move with the text around them. Diagnostics are moved with them.
 
 import type { Diagnostic, Span, Stmt } from '@bridle/parser'
 
-/** One fact for each item. `find` is a function of the tree, and of the text that the tree was made of. */
+/** One fact per item. `find` is a function of the tree, and of the text from which the tree was made. */
 export function rememberItems<T, Given = undefined>(find: (item: Stmt, given: Given) => T): (item: Stmt, given: Given) => T {
   const known = new WeakMap<Stmt, { readonly fact: T }>()
   return (item, given) => {
@@ -17,16 +17,16 @@ export function rememberItems<T, Given = undefined>(find: (item: Stmt, given: Gi
 
 interface Kept {
   readonly key: string
-  /** Where the item began then. */
+  /** Where the item began at that time. */
   readonly at: number
   readonly findings: readonly Diagnostic[]
 }
 
-/** Diagnostics of items. `key` is everything but the tree that they depend on. */
+/** Diagnostics of items. `key` contains everything that they depend on, except the tree. */
 export class ItemFindings {
   private readonly known = new WeakMap<Stmt, Kept>()
 
-  /** Appends those of `item` to `findings`, as `check` does. */
+  /** Appends the diagnostics of `item` to `findings`, computed by `check`. */
   report(item: Stmt, key: string, findings: Diagnostic[], check: () => void): void {
     const { start, end } = item.span
     const known = this.known.get(item)

@@ -1,4 +1,4 @@
-// What compiling a file takes is bounded, and a finding says which limit was met.
+// Compiling a file has limits, and a finding says which limit was reached.
 
 import { expect, test } from 'vitest'
 import { compileProgram } from './compile.js'
@@ -38,7 +38,7 @@ test('characters and tokens', () => {
     },
   })
   expect(findings('let a = 1 + 2\n', { tokens: 5 })).toMatchObject({ runs: false, codes: ['P016'] })
-  // Without limits of its own.
+  // Without explicit limits.
   expect(findings(`let a = "${'x'.repeat(4 << 20)}"\n`)).toMatchObject({ runs: false, codes: ['P016'] })
 })
 

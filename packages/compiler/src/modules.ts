@@ -11,16 +11,16 @@ import type { DeclaredCeiling } from './grants/imports.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import type { CompiledModule } from './bytecode/compiled-module.js'
 
-/** Answer of the host's resolver for an import path. `key` names the module: equal keys are one module. */
+/** Result of the host's resolver for an import path. `key` identifies the module: equal keys are one module. */
 export type Resolution =
   | {
       readonly kind: 'source'
       readonly key: string
       readonly text: string
-      /** The module as it was compiled before, null for one of another build; then `text` may be read from somewhere when asked for. */
+      /** The precompiled module, null for one of another build; with it, `text` is read only on demand. */
       readonly readCompiled?: () => CompiledModule | null
     }
-  /** `message` is the text of the error, such as `Import error: cannot read 'x': …`. */
+  /** `message` is the error message, such as `Import error: cannot read 'x': …`. */
   | { readonly kind: 'error'; readonly message: string }
 
 export type Resolve = (path: string, fromKey: string) => Resolution
@@ -37,7 +37,7 @@ export interface LoadedModule {
   readonly program: Program
   readonly grants: GrantDeclarations
   readonly imports: ReadonlyMap<string, LoadedImport>
-  /** Where the module was compiled before; `program` is parsed when somebody asks for it. */
+  /** Set if the module is precompiled; `program` is then parsed on demand. */
   readonly compiled?: CompiledModule
 }
 
@@ -63,7 +63,7 @@ export interface LoadOptions extends ParseOptions {
   readonly constraints?: ConstraintRules
   /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
   readonly hostFamilies?: ReadonlySet<string>
-  /** Whether there is a builtin; modules that were compiled before need theirs. All are there when left out. */
+  /** Whether a builtin exists; precompiled modules require theirs. Without this, all are assumed to exist. */
   readonly hasBuiltin?: (name: string) => boolean
 }
 
@@ -103,7 +103,7 @@ export function loadModules(
   }
 }
 
-/** A module that was compiled before: its source is read and parsed for whoever looks at it, such as the analysis of effects. */
+/** A precompiled module: its source is read and parsed when needed, for example by the analysis of effects. */
 class LazyModule implements LoadedModule {
   readonly key: string
   readonly ceilings: readonly ImportCeiling[]
@@ -134,7 +134,7 @@ class LazyModule implements LoadedModule {
     return this.parsed.program
   }
 
-  /** Modules with declarations of grants are not compiled before (scripts/generate-library.ts). */
+  /** Modules with declarations of grants are never precompiled (scripts/generate-library.ts). */
   readonly grants = NO_GRANTS
 
   private get parsed(): Lowered {
@@ -233,7 +233,7 @@ class Loader {
     return wrong === undefined ? { kind: 'module', key } : this.failImport(key, wrong.message)
   }
 
-  /** The module as it was compiled before, if all that it uses is as it was then. */
+  /** The precompiled module, if all its inputs are unchanged. */
   private findCompiled(found: Extract<Resolution, { kind: 'source' }>): CompiledModule | null {
     const compiled = found.readCompiled?.() ?? null
     const { hasBuiltin } = this.options

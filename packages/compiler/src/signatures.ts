@@ -5,10 +5,10 @@ export { findClosest, editDistance } from '@bridle/parser/suggest'
 export { BACKOFFS } from './types/backoffs.js'
 export type { Backoff } from './types/backoffs.js'
 
-/** Options of any call that a rule of lint reads (`long-running-without-cleanup`), whatever the shape of the options says. */
+/** Options of any call that a lint rule reads (`long-running-without-cleanup`), whatever the option shape says. */
 export const OPTIONS_OF_LINT: readonly string[] = ['background', 'long_running']
 
-/** Operations of `host_call` that a run answers out of what it was started with: nothing outside of it is asked. */
+/** Operations of `host_call` that the run answers from its own start parameters, without an effect. */
 export const RUN_FACTS: ReadonlySet<string> = new Set(['runtime.pipeline_input', 'runtime.dry_run'])
 
 /** Effects of a builtin. */
@@ -25,7 +25,7 @@ export interface Signatures {
   /** Builtins and methods that neither keep nor return their arguments: a container passed to them remains owned. */
   readonly borrows: (name: string) => boolean
   readonly borrowsMethod: (name: string) => boolean
-  /** undefined: there is no builtin of that name. */
+  /** undefined if there is no builtin of that name. */
   readonly effects: (name: string) => BuiltinEffects | undefined
   /** Of all builtin methods of that name, whatever their receiver; undefined when there is none. */
   readonly methodEffects: (name: string) => BuiltinEffects | undefined

@@ -1,4 +1,4 @@
-// The chunk format: goldens of the code that the emitter makes, bytes that round-trip, and damage that is found.
+// The chunk format: goldens of the emitted code, round-trips of bytes, and detection of damage.
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -82,12 +82,12 @@ describe('damage', () => {
   test('bytes of something else', () =>
     expect(() => deserialize(new TextEncoder().encode('hello world'))).toThrow(/not a compiled program/))
   test('an empty file', () => expect(() => deserialize(new Uint8Array())).toThrow(ChunkFormatError))
-  test('a file that was cut off anywhere', () => {
+  test('a file truncated anywhere', () => {
     for (let end = 0; end < bytes.length; end++)
       expect(() => deserialize(bytes.subarray(0, end)), `cut at ${end}`).toThrow(ChunkFormatError)
   })
 
-  test('one changed byte is refused by the reader or leaves data that the verifier can judge', () => {
+  test('a changed byte is refused by the reader, or the verifier can judge the result', () => {
     for (let at = 0; at < bytes.length; at++) {
       const damaged = Uint8Array.from(bytes)
       damaged[at] = damaged[at]! ^ 0x15

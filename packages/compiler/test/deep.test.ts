@@ -1,4 +1,4 @@
-// Nesting: as deep as the parser allows, everything is parsed, printed, checked and compiled; deeper is a diagnostic.
+// Nesting: up to the parser's limit, everything is parsed, printed, checked and compiled; beyond it there is a diagnostic.
 
 import { compileProgram } from '@bridle/compiler'
 import { MAX_NESTING, parse, print, SourceFile } from '@bridle/parser'

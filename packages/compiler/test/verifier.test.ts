@@ -1,4 +1,4 @@
-// What the verifier refuses, one broken function a row. The code is written as instruction names and numbers.
+// What the verifier refuses, one broken function per row. The code is written as instruction names and numbers.
 
 import { describe, expect, test } from 'vitest'
 import { OPCODES, verify } from '../src/bytecode/index.js'

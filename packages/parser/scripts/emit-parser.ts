@@ -1,13 +1,13 @@
-// The rules of the grammar → parser.generated.ts: one method a rule, plain recursive descent with the meaning of a PEG (ordered
+// The rules of the grammar → parser.generated.ts: one method per rule, plain recursive descent with PEG semantics (ordered
 // choice, greedy repetition), making the same tree as Ohm.
 //
 // - Choice: an alternative is tried only at tokens it can begin with, so almost nothing is parsed twice.
-// - Tree: nodes are records on a tape of integers (parse-tree.ts), so parsing leaves the garbage collector nothing to do. A rule's
-//   method gives the place of its record. Children of a repetition wait on a stack until it ends.
-// - Failure: a method gives FAILED and leaves the position anywhere; whoever has something else to try puts it back.
-// - Memory: a rule of REMEMBERED knows its last result, for the places where two alternatives begin with the same rule
-//   (`a[x]` and `a[x:y]`). Hostile input can still make it go back often: past a budget of steps the parse begins again with
-//   everything about these rules remembered, which is what Ohm does for all rules and always.
+// - Tree: nodes are records on a tape of integers (parse-tree.ts), so parsing creates no garbage. A rule's
+//   method returns the index of its record. Children of a repetition are on a stack until it ends.
+// - Failure: a method returns FAILED and leaves the position anywhere; a caller with another alternative restores it.
+// - Memory: a rule of REMEMBERED stores its last result, for the places where two alternatives begin with the same rule
+//   (`a[x]` and `a[x:y]`). Hostile input can still make it backtrack often: beyond a budget of steps the parse restarts with
+//   full memoisation of these rules, which Ohm always does for all rules.
 // - Depth: brackets and prefixes are counted by the lexer; types can nest without them, so COUNTED rules count themselves.
 
 import { isWordToken, TOKEN_SPELLINGS } from '../src/tokens.js'
@@ -25,7 +25,7 @@ import {
   type TokenSet,
 } from './pegs.js'
 
-/** Rules that can be asked for twice at one token; every cycle of the grammar passes through one of them or through brackets. */
+/** Rules that may be applied twice at one token; every cycle of the grammar passes through one of them or through brackets. */
 const REMEMBERED: ReadonlySet<string> = new Set([
   'expr',
   'stmt',
@@ -41,14 +41,14 @@ const REMEMBERED: ReadonlySet<string> = new Set([
 const COUNTED: ReadonlySet<string> = new Set(['type'])
 
 /**
- * Items of a file. The place of the last but one tells where explaining a failure can begin. Nothing goes back over an item that
- * has matched, so it can be handed over at once, and the next one uses its part of the tape again.
+ * Items of a file. The position of the last but one tells where explaining a failure can begin. The parser never backtracks over an item that
+ * has matched, so the item can be passed on at once, and the next one reuses its part of the tape.
  */
 const ITEM = 'topItem'
 
 const START_RULES = ['program', 'interpolation'] as const
 
-/** Text of parser.generated.ts. */
+/** Source of parser.generated.ts. */
 export function emitParser(rules: Rules): string {
   const beginningOf = beginnings(rules)
   const sets = new TokenTests()
@@ -114,7 +114,7 @@ export function parseTokens(
   }
 }
 
-/** What is known about a rule at a token, by rule and token. */
+/** Memo table by rule and token. */
 type Memory = Map<string, number>
 
 /** Rules by the number in their records; KEEP WITH: the calls of \`node\` below, which are generated from the same list. */
@@ -216,7 +216,7 @@ ${names.map((name, at) => `    tape[top + ${at + 4}] = ${name}\n`).join('')}    
 `
 }
 
-/** The tokens of a rule that is one token by a name, or by several names inside each other; else null. */
+/** The tokens of a rule that is a single token, possibly through several names; otherwise null. */
 function simpleTokens(rules: Rules, name: string): TokenSet | null {
   const body = rules.bodies.get(name)
   if (body === undefined) throw new Error(`harn.ohm does not define ${name}`)
@@ -225,17 +225,17 @@ function simpleTokens(rules: Rules, name: string): TokenSet | null {
 }
 
 interface TokenTest {
-  /** A statement that has to stand before. */
+  /** A statement that must precede. */
   readonly setup: string | null
   readonly holds: string
   readonly fails: string
 }
 
-/** Tests of a token for membership in a set: comparisons where these are few, a table where not. */
+/** Tests of a token for membership in a set: comparisons if they are few, otherwise a table. */
 class TokenTests {
   private readonly tables = new Map<TokenSet, string>()
 
-  /** Conditions on `token`, an expression that is evaluated once: that it is of the set, and that it is not. */
+  /** Conditions on `token`, an expression that is evaluated once: membership in the set, and the opposite. */
   testToken(set: TokenSet, token: string): TokenTest {
     const runs = splitIntoRuns(set)
     const [only] = runs
@@ -325,7 +325,7 @@ class RuleEmitter {
     return `${this.lines.join('\n')}\n`
   }
 
-  /** The part of a remembering rule that looks up and counts; the work is in the method with `Anew`. */
+  /** The part of a memoised rule that looks up and counts; the work is in the method with `Anew`. */
   private remembering(name: string): void {
     const counted = COUNTED.has(name)
     this.open(`private ${name}(): number {`)
@@ -358,8 +358,8 @@ class RuleEmitter {
   }
 
   /**
-   * Writes code that matches `peg` at the current token, which is known to be of `known`, and does `fail` where it does not
-   * match. Gives the expressions of its nodes; none when `wanted` is false.
+   * Writes code that matches `peg` at the current token, which is known to be one of `known`, and runs `fail` if it does not
+   * match. Returns the expressions of its nodes; none when `wanted` is false.
    */
   private emit(peg: Peg, fail: string, known: TokenSet, wanted: boolean): string[] {
     switch (peg.op) {
@@ -427,7 +427,7 @@ class RuleEmitter {
     for (const part of parts) {
       nodes.push(...this.emit(part, fail, here, wanted))
       const { takes, empty } = this.beginningOf(part)
-      // Behind a part that takes nothing, the token is still the same, and the part may have narrowed what it can be.
+      // After a part that takes nothing, the token is still the same, and the part may have narrowed its possible values.
       here = (takes & here) === NONE ? here & empty : ALL
     }
     return nodes
@@ -458,7 +458,7 @@ class RuleEmitter {
     if (groups.length === 1) {
       attempt(common.members, known)
     } else {
-      // The group of most tokens takes also those that fit no group: its own tests refuse them.
+      // The group with most tokens also takes those that fit no group: its own tests refuse them.
       this.open(`switch (${TOKEN_HERE}) {`)
       for (const group of groups) {
         if (group === common) continue
@@ -480,7 +480,7 @@ class RuleEmitter {
     return results
   }
 
-  /** One alternative of a choice. Most are one rule; a variable for each would make frames, and so nesting, dear in stack. */
+  /** One alternative of a choice. Most are one rule; a variable for each would enlarge frames and so limit nesting. */
   private alternative(results: readonly string[], part: Peg, fail: string, known: TokenSet, wanted: boolean): void {
     const [result] = results
     if (part.op !== 'app' || result === undefined || simpleTokens(this.rules, part.rule) !== null) {
@@ -491,7 +491,7 @@ class RuleEmitter {
     this.line(`if (${result} === FAILED) ${fail}`)
   }
 
-  /** The tokens, parted by which alternatives can begin with them. */
+  /** The tokens, partitioned by the alternatives that can begin with them. */
   private groupAlternatives(
     parts: readonly Peg[],
     known: TokenSet,

@@ -1,5 +1,5 @@
-// From the readable text of harn.ohm to what Ohm compiles: token spellings become private-use characters, abbreviations are
-// written out. Of the compiled grammar two modules are made: its recipe, by which syntax errors are explained, and the parser.
+// From the readable source of harn.ohm to what Ohm compiles: token spellings become private-use characters, abbreviations are
+// expanded. The compiled grammar gives two modules: its recipe, by which syntax errors are explained, and the parser.
 
 import * as ohm from 'ohm-js'
 import { TOKEN } from '../src/tokens.js'
@@ -10,7 +10,7 @@ const ABBREVIATION = /^ *(_\w*) *= *(.*)$/gm
 const ABBREVIATION_USE = /(?<!\w)_\w*/g
 const PIECES = /\/\/[^\n]*|"((?:[^"\\]|\\.)*)"/g
 
-/** Replaces token spellings in `source` by escapes of their code units, and writes abbreviations out. */
+/** Replaces token spellings in `source` by escapes of their code units, and expands abbreviations. */
 export function expandTokenNames(source: string): string {
   const plain = source.replace(PIECES, (_piece, spelling: string | undefined) => {
     if (spelling === undefined) return ''
@@ -31,7 +31,7 @@ export function expandTokenNames(source: string): string {
 
 export interface CompiledGrammar {
   readonly recipe: string
-  /** Rules of our own, in the order of the file. */
+  /** Our own rules, in the order of the file. */
   readonly rules: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export function compileGrammar(source: string): CompiledGrammar {
   return { recipe: withoutSource(recipe), rules: Object.keys((grammar as unknown as { rules: object }).rules) }
 }
 
-/** A recipe carries the grammar text and a place in it for every expression, for messages about the grammar itself only. */
+/** A recipe carries the grammar source and a position in it for every expression, only for messages about the grammar. */
 function withoutSource(recipe: string): string {
   const strip = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(strip)
@@ -55,7 +55,7 @@ function withoutSource(recipe: string): string {
 
 const SOURCE_KEYS: ReadonlySet<string> = new Set(['source', 'sourceInterval'])
 
-/** Text of grammar.generated.ts. Private-use characters are written as escapes, so that the file reads the same everywhere. */
+/** Source of grammar.generated.ts. Private-use characters are written as escapes, so that the file displays the same everywhere. */
 export function generateGrammarModule(source: string): string {
   const { recipe, rules } = compileGrammar(source)
   const literal = recipe
@@ -76,7 +76,7 @@ function escapeUnit(unit: number): string {
   return `"\\u{${unit.toString(16)}}"`
 }
 
-/** Text of parser.generated.ts. */
+/** Source of parser.generated.ts. */
 export function generateParserModule(source: string): string {
   return emitParser(readRules(compileGrammar(source).recipe))
 }

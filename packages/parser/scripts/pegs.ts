@@ -1,5 +1,5 @@
-// The rules of the grammar as data, read from the recipe that Ohm makes of harn.ohm, and what can be said about an expression
-// without any input: which tokens it can begin with. emit-parser.ts chooses between alternatives by that.
+// The rules of the grammar as data, read from the recipe that Ohm makes from harn.ohm, and static facts about an expression:
+// which tokens it can begin with. emit-parser.ts chooses between alternatives by that.
 
 import { TOKEN_SPELLINGS } from '../src/tokens.js'
 
@@ -11,7 +11,7 @@ export type Peg =
   | { readonly op: 'opt' | 'star' | 'plus' | 'not'; readonly part: Peg }
   | { readonly op: 'end' }
 
-/** A bit for each token of the table by its place there, and END for the end of the tokens. */
+/** A bit for each token by its index in the table, and END for the end of the tokens. */
 export type TokenSet = bigint
 
 export const END = TOKEN_SPELLINGS.length
@@ -26,7 +26,7 @@ export interface Rules {
 
 type RecipeExpr = readonly [op: string, meta: object, ...args: never[]]
 
-/** Reads `recipe`, a text that Ohm's `toRecipe` made. */
+/** Reads `recipe`, a string from Ohm's `toRecipe`. */
 export function readRules(recipe: string): Rules {
   const [, , , , , rules] = JSON.parse(recipe) as [string, object, string, unknown, string, Record<string, readonly unknown[]>]
   return { bodies: new Map(Object.entries(rules).map(([name, row]) => [name, readPeg(row[4] as RecipeExpr)])) }
@@ -66,7 +66,7 @@ function tokensBetween(from: string, to: string): TokenSet {
   return set
 }
 
-/** Number of nodes that an expression contributes to the rule it stands in, as Ohm counts. */
+/** Number of nodes that an expression contributes to its rule, as Ohm counts. */
 export function arity(peg: Peg): number {
   switch (peg.op) {
     case 'seq':
@@ -93,7 +93,7 @@ export interface Beginning {
   readonly empty: TokenSet
 }
 
-/** Computes the beginnings of all rules together, since they mention each other; the function tells that of any expression. */
+/** Computes the first sets of all rules together, since they refer to each other; the returned function gives that of any expression. */
 export function beginnings(rules: Rules): (peg: Peg) => Beginning {
   const known = new Map<string, Beginning>()
   const computeBeginning = (peg: Peg): Beginning => {

@@ -1,4 +1,4 @@
-// Parse tree → syntax tree: programs, blocks and statements; expressions, types and declarations have files of their own.
+// Parse tree → syntax tree: programs, blocks and statements; expressions, types and declarations have separate files.
 // It also checks the rules that a PEG cannot express; diagnostics go to `problems`, and building continues.
 
 import type { Binding, Block, Expr, Name, Program, SelectArm, Stmt } from './ast.js'

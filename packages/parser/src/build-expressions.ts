@@ -55,7 +55,7 @@ export function buildExpr(context: BuildContext, node: ParseNode): Expr {
   return value
 }
 
-/** An expression of one token is a name or a literal, as most are: the ten nodes above it say nothing. */
+/** Shortcut for expressions of one token, as most are: a name or a literal. The ten nodes above it carry no information. */
 function buildToken(context: BuildContext, token: number): Expr {
   const span = trimSpan(context, token, token + 1)
   if (isIdentifierUnit(unitAt(context, token))) return new IdentifierNode(span, wordAt(context, token))
@@ -239,7 +239,7 @@ function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] 
   return [...built.filter((arg) => arg !== null), new ValueArgument(new DictNode(span, named))]
 }
 
-/** The expressions that are also statements of their own: `if`, `match`, `try`, `retry`, `deadline`, `parallel`. */
+/** The expressions that are also statements: `if`, `match`, `try`, `retry`, `deadline`, `parallel`. */
 export function buildControl(context: BuildContext, node: ParseNode): Expr {
   const span = nodeSpan(context, node)
   switch (node.rule) {

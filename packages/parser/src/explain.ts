@@ -209,7 +209,7 @@ type RecipeRule = readonly [op: string, meta: object, description: string | null
 
 let loaded: ReadonlyMap<RuleName, Rule> | null = null
 
-/** Read at the first syntax error; the rules hold no state of a search. */
+/** Parsed at the first syntax error; the rules hold no state of a search. */
 function rules(): ReadonlyMap<RuleName, Rule> {
   loaded ??= readRules(GRAMMAR_RECIPE)
   return loaded

@@ -18,7 +18,7 @@ function only(text: string): Omit<GrantStmt, 'span'> {
   return plain(items[0]) as GrantStmt
 }
 
-/** Without spans, names as texts. */
+/** Without spans, names as strings. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
@@ -114,14 +114,14 @@ describe('statements', () => {
     expect(JSON.stringify(items[1])).toContain('"kind":"Dict"')
   })
 
-  test('next to `as *` any call may have them, and what only looks like a call has not', () => {
+  test('with `as *` any call may have them, but not other constructs that look like calls', () => {
     const items = parseItems(
       `${PRAGMA}use tool http as *\nenum E {\n  A(x: int)\n  B(y: int)\n}\nfn f(a: int) { return get(url: "x") }\ntool g(a: int) -> int {\n  a\n}\n@note(a: 1)\nfn h() { }`,
     )
     expect(items.map(({ kind }) => kind)).toEqual(['UseTool', 'EnumDecl', 'FnDecl', 'ToolDecl', 'FnDecl'])
   })
 
-  test('printed text means the same', () => {
+  test('printed source means the same', () => {
     const text = [
       'use tool http.get@2 as Fetch',
       'grant Fetch domain "a.com" n [1, 2.5, "x"]',
@@ -131,19 +131,19 @@ describe('statements', () => {
       '',
     ].join('\n')
     const { program } = parse(new SourceFile('t.harn', text), { extensions: ['grants'] })
-    // A printed program asks for the extension itself.
+    // A printed program enables the extension itself.
     expect(print(program!)).toBe(`${PRAGMA}\n${text}`)
   })
 })
 
-describe('files that do not ask for it', () => {
+describe('files that do not enable it', () => {
   const names = 'let use = 1\nlet grant = use\nlet bind = {effect: grant}\nprintln(use + grant, bind.effect)\nuse = 2'
 
   test('the words are names', () => {
     expect(parseItems(names.replaceAll('let use', 'var use'))).toHaveLength(5)
   })
 
-  test('the words stay names in a file that asks, elsewhere', () => {
+  test('the words stay names elsewhere in a file that enables it', () => {
     expect(parseItems(names, ['grants']).map(({ kind }) => kind)).not.toContain('Grant')
   })
 
@@ -156,7 +156,7 @@ describe('files that do not ask for it', () => {
     expect(parse(new SourceFile('t.harn', text)).diagnostics.map(({ code }) => code)).toEqual(['P001'])
   })
 
-  test('the extension is in no message', () => {
+  test('no message mentions the extension', () => {
     const texts = ['let x = )', 'fn f( {', 'f(x y)', 'f(a: 1)', '@', 'if', 'let x = 1 let y', '']
     for (const text of texts) {
       const { diagnostics } = parse(new SourceFile('t.harn', text))

@@ -87,7 +87,7 @@ function aliasAfter(units: readonly number[], from: number, word: (at: number) =
   return ''
 }
 
-/** Tokens before a name in a declaration, a method or an attribute, which is no call. */
+/** Tokens before a name in a declaration, a method or an attribute, which is not a call. */
 const NOT_CALLED: ReadonlySet<number> = new Set(
   (['fn', 'tool', 'pipeline', 'override', '@', '.', '?.'] as const).map((name) => TOKEN[name]),
 )

@@ -1,4 +1,4 @@
-// Public face of the parser: text → syntax tree, and everything that other packages need to walk, print and report on one.
+// Public API of the parser: source → syntax tree, and everything that other packages need to walk, print and report on one.
 
 export * from './ast.js'
 export {

@@ -94,7 +94,7 @@ describe('strings', () => {
     expect(value(text)).toEqual(expected)
   })
 
-  test('an interpolation knows its place', () => {
+  test('an interpolation has its position', () => {
     expect(payload('"ab${cd}"')).toEqual(['ab', { source: 'cd', start: 5, depth: 1 }, ''])
   })
 

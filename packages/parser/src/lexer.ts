@@ -56,7 +56,7 @@ export interface TokenStream {
 
 const lexed = new WeakMap<SourceFile, TokenStream>()
 
-/** The tokens of a whole file, which are made once: parsing, lint and others each ask for them. */
+/** The tokens of a whole file, computed once: parsing, lint and others share them. */
 export function lexFile(file: SourceFile): TokenStream {
   let tokens = lexed.get(file)
   if (tokens === undefined) lexed.set(file, (tokens = lex(file.text)))
@@ -298,7 +298,7 @@ class Lexer {
     this.fail('character', start) // a lone `&`
   }
 
-  /** `{..x}` and `{a: 1, ..x}`: two points spread a dict as three do, where nothing else can begin with a point. */
+  /** `{..x}` and `{a: 1, ..x}`: where nothing else can begin with a dot, two dots spread a dict as three do. */
   private isShortSpread(start: number): boolean {
     const { text } = this
     if (text.charCodeAt(start + 1) !== DOT || text.charCodeAt(start + 2) === DOT) return false

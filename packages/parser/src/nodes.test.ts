@@ -7,7 +7,7 @@ function expr(text: string): Expr {
   return parseExpression(text).expression!
 }
 
-test('a node as JSON has its spans, and nothing of how they are kept', () => {
+test('a node as JSON has its spans, without their internal fields', () => {
   expect(JSON.parse(JSON.stringify(expr('a + f(7)')))).toEqual({
     kind: 'Binary',
     span: { start: 0, end: 8 },
@@ -24,7 +24,7 @@ test('a node as JSON has its spans, and nothing of how they are kept', () => {
   })
 })
 
-test('a copy has the span of its original, which stays as it is', () => {
+test('a copy has the span of its original, which stays unchanged', () => {
   const original = expr('  name') as Extract<Expr, { kind: 'Identifier' }>
   const copy = copyWith(original, { name: 'other' })
   expect([copy.kind, copy.name, copy.span]).toEqual(['Identifier', 'other', { start: 2, end: 6 }])

@@ -36,14 +36,14 @@ export function copyWith<T extends object>(node: T, changes: Partial<T>): T {
 const IS_OFFSET = /OfSpan$|OfOperatorSpan$/
 const IS_SPAN = /span$/i
 
-/** Moves everything below `part` by so many characters, because text before it was added or removed. */
+/** Moves everything below `part` by this many characters, because text before it was added or removed. */
 export function moveTree(part: object, by: number): void {
   if (Array.isArray(part)) {
     for (const each of part as unknown[]) if (typeof each === 'object' && each !== null) moveTree(each, by)
     return
   }
   const record = part as Record<string, unknown>
-  // Getters of spans are those of the prototype, which `for in` does not list.
+  // Span getters are on the prototype and not enumerable, so `for in` skips them.
   for (const key in record) {
     const value = record[key]
     if (typeof value === 'number') {

@@ -1,4 +1,4 @@
-// Every construct once, as the compact text of its tree; then what the grammar says about line breaks, names and leniencies.
+// Every construct once, as the compact text of its tree; then the rules of the grammar for line breaks, names and leniencies.
 
 import { describe, expect, test } from 'vitest'
 import { isSameProgram } from './format/same-program.js'
@@ -199,7 +199,7 @@ describe('interpolation', () => {
     ['"${a = b}"', `Interpolation(parts: [${A}] quote: "double")`],
     ['"${a : 5}"', `Interpolation(parts: [${A}] quote: "double")`],
     ['"${f(1)(2)}"', `Interpolation(parts: [Call(callee: f args: [{value: ${int(1)}}])] quote: "double")`],
-    // … text that is no expression stands for itself …
+    // … text that is not an expression is kept unchanged …
     ['"x${a +}y"', 'String(value: "xa +y" quote: "double")'],
     ['"${f(}"', 'String(value: "f(" quote: "double")'],
     ['"${a.}"', 'String(value: "a." quote: "double")'],
@@ -207,14 +207,14 @@ describe('interpolation', () => {
     ['"${a[}"', 'String(value: "a[" quote: "double")'],
     ['"${fn(a = 1, b) { a }}"', 'String(value: "fn(a = 1, b) { a }" quote: "double")'],
     ['"""${ }x"""', 'String(value: " x" quote: "triple")'],
-    // … and text that is not made of tokens for nothing.
+    // … and text that cannot be tokenized becomes empty.
     ['"x${a # b}y"', 'String(value: "xy" quote: "double")'],
     [String.raw`"x${'${'}f(\"a\")}y"`, 'String(value: "xy" quote: "double")'],
   ])('%s', (text, expected) => {
     expect(expr(text)).toBe(expected)
   })
 
-  test('spans count in the file', () => {
+  test('spans are offsets in the file', () => {
     const [item] = program('let s = "é${a + bc}"').items
     const found: [string, string][] = []
     walk(item!, {
@@ -420,13 +420,13 @@ describe('depth', () => {
     expect(rejects(row(1500))).toMatch(/^Nesting deeper than 1000 levels at \d+:\d+$/)
   })
 
-  test('nesting without brackets is refused, not a crash', () => {
+  test('nesting without brackets is refused and does not crash', () => {
     expect(rejects(`let x: ${'fn() -> '.repeat(20_000)}int = 1`)).toMatch(/^Nesting deeper/)
     expect(rejects(`let x: ${'list<'.repeat(20_000)}`)).toMatch(/^Nesting deeper/)
   })
 })
 
-describe('line breaks that are no tokens', () => {
+describe('hidden line breaks', () => {
   test.each<[string, string]>([
     ['a /*\n*/ b', `ExprStmt(value: ${A}) ExprStmt(value: ${B})`],
     ['a \\\nb', `ExprStmt(value: ${A}) ExprStmt(value: ${B})`],
@@ -437,7 +437,7 @@ describe('line breaks that are no tokens', () => {
     expect(stmts(text)).toBe(expected)
   })
 
-  test('end a statement only where it is over', () => {
+  test('end a statement only where it is complete', () => {
     expect(rejects('a /* */ b')).toBe('Expected top-level item separator (`;` or newline), got id(b) at 1:9')
     expect(rejects('let x /*\n*/ y')).toBe('Expected =, got id(y) at 2:4')
   })

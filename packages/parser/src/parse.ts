@@ -1,4 +1,4 @@
-// The front door: source → program or errors. The whole source is lexed first, then matched, then checked for rules that the grammar
+// The entry point: source → program or errors. The whole source is lexed first, then matched, then checked for rules that the grammar
 // cannot express. A lexer error is reported alone. After a syntax error the parser searches for more (recover.ts); a run reports the
 // first one, as the language does.
 
@@ -30,7 +30,7 @@ export interface ParsedExpression {
 }
 
 export interface ParseOptions {
-  /** Extensions of the language that the file may use without asking (grant-syntax.ts). */
+  /** Extensions of the language that the file may use without opting in (grant-syntax.ts). */
   readonly extensions?: readonly Extension[]
   readonly limits?: ParseLimits
 }
@@ -52,13 +52,13 @@ export function parse(source: SourceFile, options: ParseOptions = {}): ParseResu
   return { program: null, diagnostics: withRepairs(source.text, diagnostics, parseText) }
 }
 
-/** What a word of another language is meant as where the source parses all the same, as two arguments or items do without a comma. */
+/** The meaning of a word of another language in a source that parses anyway, for example because arguments or items need no comma. */
 export function repairForeignWord(source: SourceFile, span: Span): WordRepair | null {
   const parseText = (text: string): readonly Diagnostic[] => parseOnce(new SourceFile(source.name, text), {}).diagnostics
   return source.text.length > MOST_REPAIRED ? null : repairWord(source.text, span, parseText)
 }
 
-/** Characters of a source whose errors are given repairs. */
+/** Maximum characters of a source for which repairs are computed. */
 const MOST_REPAIRED = 400_000
 
 function parseOnce(source: SourceFile, options: ParseOptions): ParseResult {
@@ -103,14 +103,14 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   return { program: built.tree, diagnostics: [] }
 }
 
-/** How the items of a program lie in the tokens of its file. */
+/** The tokens of a program's items. */
 export interface Layout {
   readonly tokens: TokenStream
   /** The first token of each item. */
   readonly firsts: readonly number[]
 }
 
-/** Of programs without extensions whose tokens are those of the lexer: only these can be parsed again in parts (reparse.ts). */
+/** For programs without extensions whose tokens are those of the lexer: only these can be reparsed in parts (reparse.ts). */
 const layouts = new WeakMap<Program, Layout>()
 
 export function findLayout(program: Program): Layout | null {
@@ -126,8 +126,8 @@ export function keepLayout(program: Program, layout: Layout): void {
 }
 
 /**
- * Parses `tokens`, a part of the file that begins at an item, up to the first item for which `isEnd` holds: its first token is given.
- * Null when something is wrong or unusual before it: the file has to be parsed as a whole then.
+ * Parses `tokens`, a part of the file that begins at an item, up to the first item for which `isEnd` holds, given its first token.
+ * Null after an error or an unusual construct: then the file must be parsed as a whole.
  */
 export function parsePart(source: SourceFile, tokens: TokenStream, isEnd: (token: number) => boolean): BuiltProgram | null {
   const builder = new ProgramBuilder(source.text, tokens, (piece) => interpolate(source, piece, null))
@@ -156,13 +156,13 @@ export function parsePart(source: SourceFile, tokens: TokenStream, isEnd: (token
 
 const END_OF_PART = new Error('the end of the part')
 
-/** `next` is a version of `source` some of whose strings are the same. */
+/** `next` is a version of `source` that shares some strings with it. */
 export function inheritSuspicion(source: SourceFile, next: SourceFile): void {
   parsed.add(next)
   if (suspects.has(source)) suspects.add(next)
 }
 
-/** Errors of one file that are reported. */
+/** Maximum number of reported errors per file. */
 const MAX_ERRORS = 20
 
 /** Limit of tokens matched again to find further errors; in a large file this allows a few attempts. */
@@ -273,7 +273,7 @@ const NAME_PATH = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)[
 /** Longer ones are left to the parser, which counts how deep they are. */
 const LONGEST_PATH = 200
 
-/** `a.b.c`, which begins at `start` in the file; null when a word of it is a keyword. */
+/** `a.b.c`, which begins at `start` in the file; null when one of the words is a keyword. */
 function buildNamePath(path: string, start: number): Expr | null {
   if (path.length > LONGEST_PATH) return null
   let value: Expr | null = null
@@ -291,7 +291,7 @@ function buildNamePath(path: string, start: number): Expr | null {
 }
 
 /**
- * The expression of a `${…}`. Source that is no expression is kept as a string; source that cannot be tokenized becomes
+ * The expression of a `${…}`. Source that is not an expression is kept as a string; source that cannot be tokenized becomes
  * empty. The language gives no diagnostic for either. Only nesting beyond the limit is an error.
  */
 function interpolate(source: SourceFile, piece: InterpolationSource, marked: Marked | null): Expr | string | null {
@@ -309,7 +309,7 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   return built.problems.length > 0 ? suspect(source, piece.source) : built.tree
 }
 
-/** Files that were parsed, and those of them with an interpolation that is no expression. */
+/** Parsed files with an interpolation that is not an expression. */
 const parsed = new WeakSet<SourceFile>()
 const suspects = new WeakSet<SourceFile>()
 
@@ -318,7 +318,7 @@ function suspect<T>(source: SourceFile, kept: T): T {
   return kept
 }
 
-/** Interpolations that print their own source, because it is no expression; of the file's strings and of strings within them. */
+/** Interpolations that print their own source, because it is not an expression; of the file's strings and of strings within them. */
 export function findBrokenInterpolations(source: SourceFile, options: ParseOptions = {}): readonly Diagnostic[] {
   const found: Diagnostic[] = []
   const visit = (tokens: TokenStream): void => {
@@ -346,7 +346,7 @@ export function findBrokenInterpolations(source: SourceFile, options: ParseOptio
   return found
 }
 
-/** Why a piece is no expression; null when it is one, and then `visit` sees its tokens. */
+/** Why an interpolation is not an expression; null when it is one, and then `visit` receives its tokens. */
 function brokenReason(
   source: SourceFile,
   piece: InterpolationSource,
@@ -365,7 +365,7 @@ function brokenReason(
   return null
 }
 
-/** `${NAME:-default}` of a shell: a string over several lines has no other way to write it. */
+/** `${NAME:-default}` of a shell: a multi-line string cannot escape it. */
 function isShellExpansion(text: string): boolean {
   return /^[!#]?[A-Za-z_][A-Za-z0-9_]*(?::?[-=?+]|[#%/^,@:[])/.test(text)
 }

@@ -1,4 +1,4 @@
-// What is said about a text with several syntax errors: each that is surely one, in the order of the text, and nothing that goes away
+// Reports for a source with several syntax errors: each certain error, in source order, and none that disappears
 // when another is repaired.
 
 import { describe, expect, test } from 'vitest'
@@ -91,11 +91,11 @@ describe('several errors', () => {
     expect(messages('let x = )\n'.repeat(30))).toEqual(Array.from({ length: 20 }, (_, at) => `expression, got ) at ${at + 1}:9`))
   })
 
-  test('few in a large file, where each costs the reading of all', () => {
+  test('few in a large file, where each requires matching the whole file again', () => {
     expect(messages(`${'let x = )\n'.repeat(2)}${'let y = [1, 2, 3]\n'.repeat(20_000)}`)).toEqual(['expression, got ) at 1:9'])
   })
 
-  test('words in the midst of an expression begin no statement', () => {
+  test('words within an expression do not begin a statement', () => {
     expect(messages('let a = (1 +\n  if b { 1 } else { 2 } 3)\nlet b = ]')).toEqual([
       '), got int(3) at 2:25',
       'expression, got ] at 3:9',

@@ -57,7 +57,7 @@ export class Recovery {
   private cut: Cut | null = null
   /** The next cut must start before this token, so that a failure caused by the last cut removes more. */
   private limit = Infinity
-  /** Whether every cut removed as many opening as closing braces; if not, an unbalanced brace is no error. */
+  /** Whether every cut removed as many opening as closing braces; if not, an unbalanced brace is not an error. */
   private isBalanced = true
 
   constructor(tokens: TokenStream) {

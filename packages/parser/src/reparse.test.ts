@@ -1,5 +1,5 @@
-// A file that is edited at random parses, version by version, to what each version parses to by itself. The seed of a failure is in the
-// name of its test.
+// After random edits, each version parses incrementally to the same tree as from scratch. The name of a test contains its
+// seed.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ describe('versions of a file', () => {
     expect(parsed).toBeGreaterThan(10)
   })
 
-  test('items before and behind an edit keep their trees', () => {
+  test('items before and after an edit keep their trees', () => {
     const reparser = new Reparser()
     const text = (body: string): string => `fn a() { 1 }\nfn b() { 2 }\nfn c() { ${body} }\nfn d() { 4 }\nfn e() { 5 }\n`
     const first = reparser.parse(new SourceFile('edited', text('3'))).program!

@@ -1,11 +1,11 @@
-// Parses the versions of one file, as an editor makes them: items that an edit left alone keep their trees. The text is tokenized
-// anew; items before and behind the edit are taken over, and the grammar reads what lies between.
+// Incremental parsing of the versions of one file, as an editor makes them: unchanged items keep their trees. The text is tokenized
+// again; items before and after the edit are reused, and only the part between is parsed.
 //
-// Why that gives the tree of the whole text: a parse from an item on depends on the tokens from there on, so that behind the edit the
-// old items follow wherever an item begins at the token where one of them began. Before the edit an item may have looked at what
-// follows it, so that the last whole item there is read again.
+// Why this gives the tree of the whole text: parsing from an item on depends only on the tokens from there on. So after the edit the
+// old items follow as soon as an item begins at the same token as one of them. Before the edit an item may have depended on what
+// follows it, so the last complete item there is parsed again.
 //
-// Invariant: trees of an earlier version are moved with the text of the new one. Nobody may ask for their positions any more.
+// Invariant: trees of an earlier version move with the text of the new one, so their positions in the old version are no longer available.
 
 import type { Program } from './ast.js'
 import { lexFile, type TokenStream } from './lexer.js'
@@ -44,7 +44,7 @@ export class Reparser {
   }
 }
 
-/** Null when the text has errors, or has to be parsed as a whole. */
+/** Null when the text has errors, or must be parsed as a whole. */
 function reparse({ source: before, program, layout: { tokens: old, firsts } }: Version, source: SourceFile): Program | null {
   if (source.text.length > PARSE_LIMITS.characters) return null
   const tokens = lexFile(source)
@@ -92,7 +92,7 @@ function countEqualTail(one: string, other: string, head: number): number {
   return count
 }
 
-/** Items at the beginning that keep their trees: those before the last one that ends in the equal `head` of both texts. */
+/** Leading items that keep their trees: those before the last one that ends in the equal `head` of both texts. */
 function countKept(firsts: readonly number[], old: TokenStream, tokens: TokenStream, head: number): number {
   let begun = 0
   while (begun < firsts.length && old.starts[firsts[begun]!]! < head) begun++
@@ -100,14 +100,14 @@ function countKept(firsts: readonly number[], old: TokenStream, tokens: TokenStr
   return 0
 }
 
-/** Whether both begin with the same tokens; a bracket may be another token because of what follows much later. */
+/** Whether both begin with the same tokens; a bracket may be a different token because of later text. */
 function areEqual(old: TokenStream, tokens: TokenStream, count: number): boolean {
   if (old.units.slice(0, count) !== tokens.units.slice(0, count)) return false
   for (let at = 0; at < count; at++) if (old.starts[at] !== tokens.starts[at] || old.ends[at] !== tokens.ends[at]) return false
   return true
 }
 
-/** The first item behind the edit from which on all tokens are as they were; the number of items when there is none. */
+/** The first item after the edit from which on all tokens are unchanged; the number of items when there is none. */
 function findBehind(
   firsts: readonly number[],
   old: TokenStream,
@@ -115,7 +115,7 @@ function findBehind(
   { from, by }: { readonly from: number; readonly by: number },
 ): number {
   let first = firsts.length
-  // With the comments before it, which may document it.
+  // Including the comments before it, which may document it.
   while (first > 0 && endBefore(old, firsts[first - 1]!) >= from) first--
   if (first === firsts.length) return first
   const count = old.units.length - firsts[first]!
@@ -127,7 +127,7 @@ function findBehind(
   return first
 }
 
-/** Where the last token before `token` ends that is no line break; -1 when there is none. */
+/** End of the last token before `token` other than a line break; -1 when there is none. */
 function endBefore({ units, ends }: TokenStream, token: number): number {
   let at = token - 1
   while (at >= 0 && units.charCodeAt(at) === TOKEN['\n']) at--

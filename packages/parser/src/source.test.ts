@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SourceFile } from './source.js'
 
-/** Lines and columns by counting characters from the beginning. */
+/** Lines and columns, computed by counting characters from the beginning. */
 function countPosition(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1
   let column = 1
@@ -19,7 +19,7 @@ function countPosition(text: string, offset: number): { readonly line: number; r
 describe('positions', () => {
   const texts = ['', 'a', '\n', 'ab\ncd\n\nef', '😀', 'a😀b😀\n😀c\r\n\ud800x\udc00y\n😀😀😀', 'é\u2028ü\n\t😀 z']
 
-  test('count characters, wherever in a text', () => {
+  test('count characters, anywhere in a source', () => {
     for (const text of texts) {
       const source = new SourceFile('t.harn', text)
       for (let offset = 0; offset <= text.length + 2; offset++)
@@ -27,7 +27,7 @@ describe('positions', () => {
     }
   })
 
-  test('before the beginning is the beginning', () => {
+  test('an offset before the beginning means the beginning', () => {
     expect(new SourceFile('t.harn', '\nab').position(-1)).toEqual({ line: 1, column: 1 })
   })
 })

@@ -21,7 +21,7 @@ export class SourceFile {
   /** Offsets of the characters that take two code units, ascending. */
   private wide: readonly number[] | null = null
 
-  /** A function is asked for the text when somebody looks at it. */
+  /** A function provides the text on first use. */
   constructor(name: string, text: string | (() => string)) {
     this.name = name
     this.given = text
@@ -66,7 +66,7 @@ export class SourceFile {
   }
 }
 
-/** How many of the ascending numbers are below `bound`. */
+/** Number of the ascending numbers that are below `bound`. */
 function countBelow(numbers: readonly number[], bound: number): number {
   let low = 0
   let high = numbers.length

@@ -1,4 +1,4 @@
-// Messages of the first error, exactly, with their places.
+// Exact messages of the first error, with their positions.
 
 import { describe, expect, test } from 'vitest'
 import { parse } from './parse.js'

@@ -226,7 +226,7 @@ function previousToken(tokens: TokenStream, position: number): number {
 
 interface ForeignWord {
   readonly hint: string
-  /** What to write in its place, where that is all there is to do. */
+  /** The replacement, if it is the only change needed. */
   readonly instead?: string
 }
 
@@ -264,7 +264,7 @@ function findForeignWord(text: string, tokens: TokenStream, position: number, wh
     const span = tokenSpan(tokens, token)
     const word = text.slice(span.start, span.end)
     const found = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word]! : null
-    // Inside a condition or a list only operators are words of other languages, and not names.
+    // Inside a condition or a list only operators are treated as words of other languages, not names.
     if (found === null || !(what.endsWith('newline)') || word === 'and' || word === 'or')) continue
     return { hint: found.hint, fix: found.instead === undefined ? null : replaceSpan(span, found.instead) }
   }
@@ -273,7 +273,7 @@ function findForeignWord(text: string, tokens: TokenStream, position: number, wh
   return null
 }
 
-/** The third sign of `===` or `!==` is where the match fails. */
+/** The match fails at the third character of `===` or `!==`. */
 function findForeignOperator(text: string, tokens: TokenStream, position: number): Found | null {
   const { start, end } = tokenSpan(tokens, position)
   const written = text.slice(start - 2, end)

@@ -23,6 +23,6 @@ test('tokens and comments in order', () => {
   ])
 })
 
-test('a text with an error gives the tokens before it', () => {
+test('a source with an error gives the tokens before it', () => {
   expect(tokenize('a "b').map(({ kind }) => kind)).toEqual(['identifier'])
 })

@@ -2,14 +2,14 @@
 // which is what harn.ohm is matched against. A row here is the spelling by which harn.ohm names the token; words and operators
 // are spelled as in a script, classes of tokens in angle brackets. The unit of a token is FIRST_UNIT plus its index in the table.
 //
-// The order matters: harn.ohm uses ranges for groups of neighbours ("gen".."try" is "whatever begins a statement"),
-// because one range is one step of the matcher where alternatives would be many. The groups are marked below.
+// The order matters: harn.ohm uses ranges for groups of neighbours ("gen".."try" are the tokens that begin a statement),
+// because one range is one step of the matcher instead of many alternatives. The groups are marked below.
 
 export const FIRST_UNIT = 0xe000
 
 export const TOKEN_SPELLINGS = [
   // Identifiers "<ident>".."gen": plain ones, those that begin with an upper-case letter, and the contextual words, which are
-  // identifiers wherever harn.ohm does not ask for the word itself.
+  // identifiers unless harn.ohm requires the word itself.
   '<ident>',
   '<Ident>',
   'each',
@@ -25,7 +25,7 @@ export const TOKEN_SPELLINGS = [
   'not',
   'where',
   'out',
-  // Beginnings of statements "gen".."try" (`finally` is none, but is harmless there).
+  // Tokens that begin statements "gen".."try" (`finally` does not, but is harmless there).
   'gen',
   '@',
   // Words of the grants extension, made by grant-syntax.ts where a file has opted in; plain identifiers everywhere else.
@@ -128,8 +128,8 @@ export const TOKEN_SPELLINGS = [
   '|>',
   '->',
   '...',
-  // Tokens that can continue after an operand "?.".."\n"; in it access "?.".."." and brackets "[".."?". A run of line breaks, with whatever
-  // blanks and comments lie between them, is one token.
+  // Tokens that can continue after an operand "?.".."\n"; among them access "?.".."." and brackets "[".."?". A run of line breaks, with
+  // any blanks and comments between them, is one token.
   '?.',
   '.',
   '[',

@@ -235,7 +235,7 @@ export function isDeclaration(stmt: Stmt): stmt is Declaration {
   return stmt.kind.endsWith('Decl')
 }
 
-/** Statements that are no declarations, by kind: the compiler refuses a list that lacks one. */
+/** Statements other than declarations, by kind: a list that lacks one does not compile. */
 const PLAIN_STATEMENTS: Readonly<Record<Exclude<Stmt, Declaration>['kind'], true>> = {
   ExprStmt: true,
   Let: true,

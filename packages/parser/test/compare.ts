@@ -1,4 +1,4 @@
-// Compares the generated parser with Ohm on one text: both accept or both refuse, with the same tree or the same reasons.
+// Compares the generated parser with Ohm on one source: both accept or both refuse, with the same tree or the same reasons.
 
 import { explain } from '../src/explain.js'
 import { listSeparated } from '../src/build-context.js'
@@ -11,7 +11,7 @@ import { matchWithOhm } from './ohm-matcher.js'
 
 export type Verdict = 'accepted' | 'refused' | 'not compared'
 
-/** Raises an Error that shows the first difference. Texts that the lexer refuses, or that nest too deeply, are not compared. */
+/** Throws an Error that shows the first difference. Sources that the lexer refuses, or that nest too deeply, are not compared. */
 export function compareParsers(text: string): Verdict {
   const tokens = lex(text)
   const isWhole = tokens.error === null && tokens.tooDeep === null
@@ -32,14 +32,14 @@ function interpolations(payload: TokenStream['payloads'][number]): readonly Inte
   return payload.filter((piece): piece is InterpolationSource => typeof piece !== 'string')
 }
 
-/** As `compareParsers`, of a token string. */
+/** As `compareParsers`, for a token string. */
 export function compareUnits(units: string, start: StartRule): Verdict {
   const ours = attempt(units, start)
   if (ours === null) return 'not compared'
   try {
     return compareVerdicts(units, start, ours)
   } catch (error) {
-    // Ohm and the explanation recurse; a tree near the limit of nesting may be more than the stack holds.
+    // Ohm and the explanation recurse; a tree near the nesting limit may overflow the stack.
     if (error instanceof RangeError) return 'not compared'
     throw error
   }

@@ -5,7 +5,7 @@ import { KEYWORDS, TOKEN, TOKEN_SPELLINGS } from '../src/tokens.js'
 
 const read = (name: string): string => readFileSync(new URL(`../src/${name}`, import.meta.url), 'utf8')
 
-test('the generated grammar and parser are those of harn.ohm', () => {
+test('the generated grammar and parser match harn.ohm', () => {
   expect(generateGrammarModule(read('harn.ohm'))).toBe(read('grammar.generated.ts'))
   expect(generateParserModule(read('harn.ohm'))).toBe(read('parser.generated.ts'))
 })

@@ -1,4 +1,4 @@
-// Ohm itself as a parser for harn.ohm: the oracle that the generated parser and the account of failures are compared with.
+// Ohm itself as a parser for harn.ohm: the oracle for the generated parser and the explanation of failures.
 
 import * as ohm from 'ohm-js'
 import { GRAMMAR_RECIPE } from '../src/grammar.generated.js'
@@ -19,7 +19,7 @@ export function matchWithOhm(units: string, start: StartRule): MatchOutcome {
   }
 }
 
-// What we use of Ohm's internals. Its public wrapper of the same tree takes five times as long to walk; the exact version is
+// The internals of Ohm that we use. Walking the same tree through its public wrapper takes five times as long; the exact version is
 // pinned for this reason.
 interface OhmTree {
   readonly ctorName: string
@@ -47,7 +47,7 @@ interface OhmResult {
   getRightmostFailures(): readonly OhmFailure[]
 }
 
-/** `origin` is the first token of the nearest rule application: offsets in the tree count from there, through repetitions. */
+/** `origin` is the first token of the nearest rule application: offsets in the tree are relative to it, also through repetitions. */
 class OhmNode implements ParseNode {
   readonly rule: ParseNode['rule']
   readonly start: number
@@ -90,7 +90,7 @@ function readExpected(failure: OhmFailure): Expected[] {
   return names.map((name) => ({ what: { kind: 'token', name }, optional }))
 }
 
-// Loaded at the first parse rather than at import, and then shared: it holds no state of any parse.
+// Loaded at the first parse rather than at import, and then shared: it holds no state of a parse.
 let loaded: ohm.Grammar | null = null
 
 function grammar(): ohm.Grammar {

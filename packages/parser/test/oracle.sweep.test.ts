@@ -1,5 +1,5 @@
 // The generated parser against Ohm: on every script and every script in the documents, on random programs, and on token strings
-// that make a parser go back as often as it can.
+// that make a parser backtrack as often as possible.
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ test('every script in the documents', () => {
   expect(verdicts(blocks).accepted).toBeGreaterThan(30)
 })
 
-test('random programs, and the same cut short', () => {
+test('random programs, complete and truncated', () => {
   const texts = Array.from({ length: 150 }, (_, seed) => print(randomProgram(seed)))
   expect(verdicts(texts).refused).toBe(0)
   verdicts(texts.map((text, at) => text.slice(0, (text.length * ((at * 37) % 100)) / 100)))

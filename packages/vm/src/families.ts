@@ -1,4 +1,4 @@
-// What families of builtins outside the machine are written with: values, definitions of builtins and native frames, effects, charges.
+// The API for families of builtins outside the machine: values, definitions of builtins and native frames, effects, charges.
 // The machine itself is in index.ts.
 
 export { HostData, defineHostSlot } from './host-data.js'

@@ -1,8 +1,8 @@
-// A map that mostly has no entry or one. A machine has a dozen of them (tasks, effects under way, state of families, …), and of ten
-// thousand machines that wait for an answer each would pay for the tables of a dozen JavaScript maps: more than for all else that they
-// hold. The first entry lies in the object; with the second, all move to a JavaScript map and stay there.
+// A map that usually has no entry or one. A machine has a dozen of them (tasks, pending effects, state of families, …), and of ten
+// thousand waiting machines each would have the tables of a dozen JavaScript maps: more than everything else that they
+// hold. The first entry is stored in the object; with the second, all move to a JavaScript map and stay there.
 
-/** What of a map its users need, be it one of these or JavaScript's. */
+/** The part of the Map interface that users need, implemented by this class and by JavaScript's Map. */
 export interface Entries<Key, Value> {
   readonly size: number
   get(key: Key): Value | undefined
@@ -61,7 +61,7 @@ export class FewMap<Key, Value> implements Entries<Key, Value> {
     return true
   }
 
-  // ---- in the order in which the keys came; for one entry, what there was when it was asked for
+  // ---- iteration in insertion order; with one entry, over a copy of it
 
   keys(): Iterable<Key> {
     if (this.map !== null) return this.map.keys()

@@ -1,7 +1,7 @@
-// What a host tells the families of builtins that it adds to the machine: one slot a family, declared where the family lives. The
-// machine keeps the values and never looks at them. They are given again with a restore and a replay, and are in no snapshot.
+// A host's configuration for the families of builtins that it adds to the machine: one slot per family, declared by the family. The
+// machine keeps the values and never reads them. A host passes them again for a restore and a replay; snapshots do not contain them.
 
-/** `absent` is what a family reads where the host said nothing. */
+/** `absent` is the value that a family reads when the host set none. */
 export interface HostSlot<T> {
   readonly name: string
   readonly absent: T
@@ -14,7 +14,7 @@ export function defineHostSlot<T>(name: string, absent: T): HostSlot<T> {
 export class HostData {
   private readonly values = new Map<string, unknown>()
 
-  /** Leaves the slot empty for undefined, so that options of a host can be handed on as they are. */
+  /** Undefined leaves the slot empty, so that a host's options can be passed on unchanged. */
   set<T>({ name }: HostSlot<T>, value: T | undefined): this {
     if (value !== undefined) this.values.set(name, value)
     return this

@@ -1,4 +1,4 @@
-// The public face of the virtual machine: values, builtin definitions, effects and exits.
+// The public API of the virtual machine: values, builtin definitions, effects and exits.
 
 export * from './builtins/builtin.js'
 export * from './builtins/option-shapes.js'

@@ -1,4 +1,4 @@
-// How internal modules are called where modules have keys: in snapshots, in the units of other internal modules, in frames.
+// Module keys of internal modules: used in snapshots, in the units of other internal modules, in frames.
 
 const PREFIX = '<library>/'
 const SUFFIX = '.harn'

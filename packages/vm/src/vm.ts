@@ -1,7 +1,7 @@
-// The machine: all state of one run and the rules by which it moves. Synchronous and deterministic: it touches the world through
-// the effects it returns, learns the time only with start and resume, and hands the thread back with a RunExit.
+// The machine: all state of one run and its transitions. Synchronous and deterministic: it reaches the outside only through
+// the effects it returns, learns the time only with start and resume, and returns control with a RunExit.
 //
-// What lives where: the dispatch loop is interpreter/loop.ts; what is slow there interpreter/slow.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
+// The parts: the dispatch loop is interpreter/loop.ts; its slow cases interpreter/slow.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
 // calls interpreter/calls.ts; native frames and generators interpreter/activations.ts; how tasks wait and end
 // scheduler/transitions.ts. Builtins see the machine through interpreter/context.ts.
 
@@ -45,20 +45,20 @@ import type { ScriptPlace } from './interpreter/script-place.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
 import type { Value } from './values/value.js'
 
-/** What JavaScript engines say of texts, arrays and buffers that cannot be. */
+/** Messages of JavaScript engines for strings, arrays and buffers that are too long. */
 const TOO_LONG = /invalid (?:string|array|typed array|array buffer) length|allocation (?:failed|size)|too large/i
 
 function isStackOverflow(cause: unknown): boolean {
   return cause instanceof RangeError && /call stack|too much recursion/i.test(cause.message)
 }
 
-/** Where nothing is held yet. */
+/** Initial value of empty fields. */
 const NONE: never[] = []
 
-/** Waiting tasks that timers of one slice may look at. */
+/** Maximum number of waiting tasks that the timers of one slice may visit. */
 const MOST_LOOKED = 200_000
 
-/** Arguments of one call of a builtin: they stand on JavaScript's stack, which is small. */
+/** Maximum arguments of one call of a builtin: they are on JavaScript's stack, which is small. */
 const MOST_ARGUMENTS = 1 << 15
 /** Compiled code counts in 32 bits. */
 const MOST_SLICE_FUEL = 1 << 30
@@ -69,11 +69,11 @@ export class Machine implements MachineOfParts {
   readonly options: MachineOptions
   readonly limits: Limits
 
-  // ---- state of the run; everything from here to "not in a snapshot" is in one
+  // ---- state of the run; snapshots contain everything from here to "not in a snapshot"
   now = 0
   tasks = new FewMap<number, Task>()
   nextTask = 1
-  /** Runnable tasks in order; the first is the one that runs. */
+  /** Runnable tasks in order; the first is the running one. */
   readonly queue = new TaskQueue()
   nextEffect = 1
   nextOrder = 1
@@ -89,7 +89,7 @@ export class Machine implements MachineOfParts {
   heapNext: number
   outputBytes = 0
   input: Value = null
-  /** Effects that were asked for and not answered yet, by id. */
+  /** Effects that were requested and have no outcome yet, by id. */
   pending = new FewMap<number, PendingEffect>()
 
   // ---- not in a snapshot
@@ -100,26 +100,26 @@ export class Machine implements MachineOfParts {
   private tripped = 0
   /** Units charged since a builtin was called, a native frame made a step, or the loop was at a fuel point. */
   spent = 0
-  /** Units in the tank when the running task got the machine. */
+  /** Fuel in the tank when the running task was scheduled. */
   private taskFuel = 0
-  /** When pending effects were asked for; kept for the trace only. */
+  /** When pending effects were requested; kept only for the trace. */
   readonly effectStarts = new FewMap<number, number>()
-  /** Asked for since the last exit. */
+  /** Effects requested since the last exit. */
   newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
   private sliceOver = false
-  /** Charges at which something is to be done: the heap is measured, or the slice has asked for enough. */
+  /** Charges at which to act: the heap is measured, or the slice has allocated enough. */
   private heapTrip = 0
-  /** The measurement that is under way; it goes on before the script does. */
+  /** The measurement in progress; it continues before the script does. */
   private measuring: HeapWalk | null = null
-  /** A restored machine may have been in the middle of one, and does it at once: reading the snapshot took longer. */
+  /** A restored machine may have been in the middle of a measurement, and repeats it at once: reading the snapshot took longer. */
   private measuresAtOnce = false
-  /** The time of the last start or resume; `now` lags behind it while timers that were due earlier are worked off. */
+  /** The time of the last start or resume; `now` lags behind it while earlier timers are processed. */
   private hostNow = 0
   private answer: Answer | null = null
   readonly waits = new Waits()
   private readonly meter = new Meter(this)
-  /** The depth of the compiled activation whose caller takes over what it returns; -1 for none (compiled/templates.ts). */
+  /** The depth of the compiled activation whose caller takes ownership of its result; -1 for none (compiled/templates.ts). */
   wants = -1
 
   get plainText(): string {
@@ -129,33 +129,33 @@ export class Machine implements MachineOfParts {
   set plainText(text: string) {
     this.meter.plainText = text
   }
-  /** The task whose code runs. */
+  /** The running task. */
   running: Task = null as never
 
   // ---- the compiled tier, null where it is off (compiled/tier.ts)
   readonly tier: Tier | null
   /** Activations of compiled code that left, inner ones first. */
   readonly leaving: Leaving[] = []
-  /** The fault that leaves compiled code, where it was raised, and whether it has left the activation on top. */
+  /** The fault that leaves compiled code, where it was raised, and whether it has left the top activation. */
   raised: Fault | null = null
   raisedAt: Site | null = null
   raisedIn: HarnClosure | null = null
   passing = true
   /** Where the compiled code of a generator yielded, null at its end. */
   yieldedAt: Site | null = null
-  /** Depth from which compiled code makes no further call: the bound of the run, that of the JavaScript stack. */
+  /** Depth from which compiled code makes no further call: the limit of the run, and that of the JavaScript stack. */
   deepest = 0
   floor = 0
   /** Tail calls on the JavaScript stack. */
   tails = 0
-  /** Assignments that lists may be turned into lists of doubles for: see putFloat. */
+  /** Budget of assignments for converting lists to lists of doubles: see putFloat. */
   unboxing = 0
 
-  // The module whose slots were asked for last.
+  // The module whose slots were requested last.
   private slotsOf: Module | null = null
   private slots: Value[] = NONE
 
-  /** Methods of structs that were called, by the place of the call: see findStructMethod. */
+  /** Methods of structs that were called, by position of the call: see findStructMethod. */
   methodCache: FoundMethod[] = NONE
 
   readonly entries = new Map<LibraryCall, HarnClosure>()
@@ -169,7 +169,7 @@ export class Machine implements MachineOfParts {
     this.options = options
     this.limits = options.limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...options.limits }
     this.heapNext = this.limits.heap / 4
-    // Where a copy was made is what the base tier knows.
+    // Only the base tier knows where a copy was made.
     const tier = options.copies !== undefined ? null : options.tier === undefined ? DEFAULT_TIER : options.tier
     this.tier = tier !== null && canGenerateCode() ? new Tier(this, tier) : null
     for (const [name, state] of options.states?.() ?? []) this.families.set(name, state)
@@ -195,7 +195,7 @@ export class Machine implements MachineOfParts {
     return this.run()
   }
 
-  /** Goes on after `suspended` or `yielded`: with one answer, or with null when only time passed or the slice ended. */
+  /** Continues after `suspended` or `yielded`: with one outcome, or with null when only time passed or the slice ended. */
   resume(answer: Answer | null, now: number): RunExit {
     if (this.ended !== null) return this.ended
     this.hostNow = Math.max(this.now, now)
@@ -207,7 +207,7 @@ export class Machine implements MachineOfParts {
     const { answer } = this
     this.answer = null
     if (answer === null) return false
-    // It may add to what was measured already.
+    // It may add to what was already measured.
     this.measuring = null
     return deliverAnswer(this, answer)
   }
@@ -228,14 +228,14 @@ export class Machine implements MachineOfParts {
     return this.ended !== null
   }
 
-  /** The earliest time at which a waiting task has something to do without an answer. */
+  /** The earliest time at which a waiting task has something to do without an outcome. */
   get wakeAt(): number | null {
     return this.waits.earliest
   }
 
   /**
-   * Where the running task stands: the innermost place in a file of the script, not in the library; for a task that is of the library alone,
-   * the place of the one that started it. Null before the start. While `perform` is asked for an effect, that is the call that asks.
+   * The source position of the running task: the innermost one in a file of the script, not in the library; for a task that runs only library code,
+   * the position of its parent. Null before the start. While `perform` handles an effect, it is the call that requested the effect.
    */
   get place(): ScriptPlace | null {
     if (this.tasks.size === 0) return null
@@ -246,23 +246,23 @@ export class Machine implements MachineOfParts {
     return null
   }
 
-  /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
+  /** Effects that were requested and have no outcome yet, in order: what a host answers first after a restore. */
   pendingEffects(): PendingEffect[] {
     return [...this.pending.values()].sort((a, b) => a.id - b.id)
   }
 
-  /** Whether anyone is told of calls. */
+  /** Whether calls are traced. */
   get isTraced(): boolean {
     return this.options.trace !== undefined || this.families.has('trace_log')
   }
 
-  /** Calls `act` on behalf of the task that waits for an effect; null when no task waits for it any more. `act` may not move the machine. */
+  /** Calls `act` on behalf of the task that waits for an effect; null when no task waits for it any more. `act` must not run the machine. */
   onBehalfOf<T>(effect: number, act: (ctx: Context) => T): T | null {
     const { running } = this
     const asked = this.pending.get(effect)
     const task = this.context.performing === effect ? running : this.tasks.get(asked?.task ?? -1)
     if (task === undefined || this.ended !== null) return null
-    // A replay does not ask: what asking costs must not move the ends of slices.
+    // A replay does not do this, so its cost must not move the ends of slices.
     const { fuel, spent, tripped, fuelUsed, heapCharged } = this
     this.running = task
     try {
@@ -274,13 +274,13 @@ export class Machine implements MachineOfParts {
   }
 
   /**
-   * Calls `act` between exits or while `perform` is asked, on behalf of no task: for what enters the run beside its answers, in the same
-   * order in a replay. `act` may not move the machine; `units` are heap units of what it keeps.
+   * Calls `act` between exits or during `perform`, on behalf of no task: for input of the run other than outcomes, in the same
+   * order in a replay. `act` must not run the machine; `units` are the heap units of what it stores.
    */
   note(act: (ctx: Context) => void, units = 0): void {
     act(this.context)
     this.heapCharged += units
-    // It may have added to what was measured already.
+    // It may have added to what was already measured.
     this.measuring = null
   }
 
@@ -297,12 +297,12 @@ export class Machine implements MachineOfParts {
     return [...this.pending.keys()].sort((a, b) => a - b)
   }
 
-  /** The run as bytes; only between exits. They fit `Machine.restore` in any process with the same program, any number of times. */
+  /** The run as bytes; only between exits. `Machine.restore` accepts them in any process with the same program, any number of times. */
   snapshot(): Uint8Array {
     return writeSnapshot(this)
   }
 
-  /** A machine that goes on where the snapshot was taken: with `resume`. Raises SnapshotError with the reason of a refusal. */
+  /** A machine that continues from the snapshot with `resume`. Throws SnapshotError with the reason of a refusal. */
   static restore(snapshot: Uint8Array, program: LinkedProgram, options: MachineOptions): Machine {
     const machine = new Machine(program, options)
     readSnapshot(snapshot, machine)
@@ -317,9 +317,9 @@ export class Machine implements MachineOfParts {
     this.spent = 0
     this.sliceOver = false
     this.setHeapTrip()
-    // Code that runs for long cannot hold timers up; but while nothing is runnable they fire one due time after the other, as
-    // if the host had come back for each, so that a slow host changes no order. A slice that ended without time passing is no
-    // occasion for timers: slicing must not change the order of anything.
+    // Code that runs for long cannot delay timers. But while nothing is runnable they fire one due time after the other, as
+    // if the host had resumed for each, so that a slow host changes no order. A slice that ended without time passing
+    // fires no timers: slicing must not change the order of anything.
     if (this.queue.length > 0) {
       if (this.hostNow > this.now) {
         this.now = this.hostNow
@@ -334,7 +334,7 @@ export class Machine implements MachineOfParts {
       if (this.limitHit !== null) return this.finish({ kind: 'limit', output: this.takeOutput(), ...this.limitHit })
       const task = this.queue.first
       if (task === undefined) {
-        // Each timer looks at all that wait. Nothing is runnable, so that going on later changes no order.
+        // Each timer visits all waiting tasks. Nothing is runnable, so continuing later changes no order.
         if (looked > MOST_LOOKED) return this.makeYielded()
         looked += this.waits.size
         if (this.fireNextTimer()) continue
@@ -368,7 +368,7 @@ export class Machine implements MachineOfParts {
       }
       if (this.queue.first === task && task.status !== 'ready') this.queue.shift()
       else if (this.limitHit === null && this.queue.first === task) throw new Error('a task stopped without saying why')
-      // Others may wait again without ever meeting a fuel point.
+      // Others may wait again without ever reaching a fuel point.
       if (this.fuel <= 0 && this.queue.length > 0 && this.limitHit === null) return this.makeYielded()
     }
   }
@@ -379,7 +379,7 @@ export class Machine implements MachineOfParts {
     return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
   }
 
-  /** Runs a task until it blocks, ends, its slice is used up, or the machine has to stop. */
+  /** Runs a task until it blocks, ends, its slice is used up, or the machine must stop. */
   private advance(task: Task): void {
     try {
       runMetered(this.meter, () => {
@@ -388,13 +388,13 @@ export class Machine implements MachineOfParts {
     } catch (cause) {
       if (cause instanceof LimitReached) return
       if (cause instanceof EdgeError || isStackOverflow(cause)) {
-        // No builtin that foresees it answers with an error of its own instead.
+        // Not foreseen by a builtin, which would have raised its own error.
         const reason = cause instanceof EdgeError ? cause.message : 'data nested too deeply'
         this.hitLimit('work', `too much work at once: an operation on ${reason}`)
         return
       }
       if (!(cause instanceof RangeError) || !TOO_LONG.test(cause.message)) throw cause
-      // Nothing foresaw how long the result of an operation would be.
+      // The length of the result was not foreseen.
       this.hitLimit('heap', `out of memory: a text or list is too long: ${cause.message}`)
     }
   }
@@ -426,7 +426,7 @@ export class Machine implements MachineOfParts {
     return effects
   }
 
-  /** Moves the clock to the next timer that is due by now, and fires it. False when there is none. */
+  /** Advances the clock to the next timer that is due by now, and fires it. False when there is none. */
   private fireNextTimer(): boolean {
     const due = this.wakeAt
     if (due === null || due > this.hostNow) return false
@@ -435,13 +435,13 @@ export class Machine implements MachineOfParts {
     return true
   }
 
-  /** Puts the result of the instruction that `co` stands at into place and goes past it. */
+  /** Stores the result of the current instruction of `co` and advances past it. */
   give(co: Coroutine, value: Value): void {
     co.regs[co.base + co.instr.a] = value
     co.instr = co.instr.next
   }
 
-  // ---- what builtins keep and print
+  // ---- state and output of builtins
 
   state<S>(family: Family<S>): S {
     let state = this.families.get(family.name)
@@ -460,7 +460,7 @@ export class Machine implements MachineOfParts {
     if (this.outputBytes > this.limits.output && this.limitHit === null) {
       this.hitLimit('output', `too much output: the limit is ${this.limits.output} bytes`)
       this.trip()
-      // Even with nothing left to trip, the next fuel point must look.
+      // Even with nothing left to trip, the next fuel point must check.
       this.tripped = Math.max(1, this.tripped)
     }
   }
@@ -469,7 +469,7 @@ export class Machine implements MachineOfParts {
 
   /** The slice or the task's allowance is used up, or a trip wire was touched. False: stop running this task now. */
   refuel(task: Task): boolean {
-    // The unit that found the tank empty was not used.
+    // The unit that was missing was not used.
     this.fuel++
     this.spent = 0
     if (this.tripped > 0) {
@@ -490,8 +490,8 @@ export class Machine implements MachineOfParts {
   }
 
   /**
-   * The fuel point of an operation that costs no unit of its own, but what it is given: taken where the tank is empty, so that no
-   * sequence of such operations keeps the host's thread. The instruction is run again.
+   * The fuel point of an operation that costs no fixed unit, only by its operands: active when the tank is empty, so that no
+   * sequence of such operations blocks the host's thread. The instruction runs again later.
    */
   refuelBefore(task: Task): boolean {
     this.fuel--
@@ -503,7 +503,7 @@ export class Machine implements MachineOfParts {
     return false
   }
 
-  /** Makes the next fuel point look at limits. */
+  /** Makes the next fuel point check the limits. */
   private trip(): void {
     if (this.fuel > 0) {
       this.tripped += this.fuel
@@ -515,7 +515,7 @@ export class Machine implements MachineOfParts {
     this.heapCharged += units
     if (this.heapCharged <= this.heapTrip) return
     this.trip()
-    // What is in use is measured at the next fuel point; what is asked for before that must fit whatever it finds.
+    // Usage is measured at the next fuel point; what is allocated before that must fit whatever the result is.
     if (this.heapCharged > this.heapNext + this.limits.heap)
       this.stop('heap', `out of memory: ${this.heapCharged} heap units were asked for, the limit is ${this.limits.heap}`)
   }
@@ -527,7 +527,7 @@ export class Machine implements MachineOfParts {
     this.charge(more)
   }
 
-  /** What a walk made (values/meter.ts). */
+  /** Memory allocated by a walk (values/meter.ts). */
   keep(heap: number): void {
     this.chargeHeap(heap)
   }
@@ -539,8 +539,8 @@ export class Machine implements MachineOfParts {
   }
 
   /**
-   * For an operation that is about to be done, or goes on. What it takes in small charges may be a slice more than the limit: operators
-   * begin where others of the slice have left `spent`, and must not be refused for those.
+   * For an operation that is about to start or continue. Its small charges may exceed the limit by a slice: operators
+   * start where others of the slice have left `spent`, and must not be refused for those.
    */
   charge(fuel: number, heap = 0): void {
     this.spent += fuel
@@ -562,7 +562,7 @@ export class Machine implements MachineOfParts {
     if (heap > 0) this.chargeHeap(heap)
   }
 
-  /** Takes from the slice what was done again, and paid for when it was done first; the step that did it costs nothing either. */
+  /** Takes repeated work, which was charged when it was first done, from the slice; the step that did it is free too. */
   repeated(units: number): void {
     const taken = Math.min(units, this.fuel)
     this.fuel -= taken
@@ -574,7 +574,7 @@ export class Machine implements MachineOfParts {
     this.stop('work', `too much work at once: an operation takes ${units} units, the limit is ${this.limits.work}`)
   }
 
-  /** Measures what is in use. False: it is too much, or there is more to measure when the host gives its thread again. */
+  /** Measures the heap in use. False: it is too much, or the measurement must continue in the next slice. */
   private checkHeap(): boolean {
     this.measuring ??= new HeapWalk(this)
     while (!this.measuring.step()) if (!this.measuresAtOnce) return false
@@ -597,7 +597,7 @@ export class Machine implements MachineOfParts {
     chargeJoin(this, x, y, inPlace)
   }
 
-  /** For a text that was put together. */
+  /** For a concatenated string. */
   chargeText(length: number): void {
     this.chargeHeap(16 + length)
     chargeText(this, length)
@@ -649,7 +649,7 @@ export class Machine implements MachineOfParts {
     return this.program.modules.get(key) ?? ensureModule(this, key)
   }
 
-  /** Whether the own code of an internal module has run, or is running. */
+  /** Whether the top-level code of an internal module has run, or is running. */
   isStarted(name: string): boolean {
     return this.modules.get(makeModuleKey(name))?.started ?? false
   }
@@ -705,18 +705,18 @@ export class Machine implements MachineOfParts {
     return this.context.runtime(`${def.name}: too many arguments (${argc}; at most ${MOST_ARGUMENTS})`)
   }
 
-  /** The builtin method a call site means for this receiver, null for everything that is not one. */
+  /** The builtin method that a call site means for this receiver, null if it is none. */
   findMethod(site: Instr, receiver: Value): BuiltinDef | null {
     if (receiver === null || receiver instanceof HarnStruct) return null
     const kind = typeof receiver === 'object' ? receiver.constructor : typeof receiver
     if (site.seen === kind) return site.cache as BuiltinDef | null
     const { name } = site.k as { readonly name: string }
-    // Generators and streams share a class, so that their methods are looked up each time.
+    // Generators and streams share a class, so their methods are looked up each time.
     const def = this.registry.methods.get(typeName(receiver))?.get(name) ?? null
     if (!(receiver instanceof HarnGenerator) && !(receiver instanceof HarnDict && def === null)) {
       site.seen = kind
       site.cache = def
-      // The base tier's name for the kind that `cache` is for; it writes it anew when it comes by.
+      // The base tier's name of the kind that `cache` is for; the base tier sets it again.
       site.kind = 0
     }
     return def
@@ -738,7 +738,7 @@ export class Machine implements MachineOfParts {
     return findCallable(this, task, name)
   }
 
-  /** The result of a builtin that was run for the instruction `co` stands at. */
+  /** The result of a builtin that was run for the current instruction of `co`. */
   settleCall(task: Task, result: Result): boolean {
     if (result === CONTROL) return carryOut(this, task)
     this.give(task.current, result as Value)
@@ -746,8 +746,8 @@ export class Machine implements MachineOfParts {
   }
 
   /**
-   * Pushes a frame for a closure whose arguments lie at `from`; its result goes to the instruction `co` stands at. With
-   * `boundary` it is a run of its own, which nests up to the host's limit only.
+   * Pushes a frame for a closure whose arguments are at `from`; its result goes to the current instruction of `co`. With
+   * `boundary` it is a separate run, which nests only up to the host's limit.
    */
   enter(task: Task, callee: HarnClosure, from: number, argc: number, boundary: boolean): boolean {
     const co = task.current

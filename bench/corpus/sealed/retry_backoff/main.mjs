@@ -1,4 +1,4 @@
-// Calls of flaky services with retries, growing pauses, budgets and a breaker, on a clock that the script moves itself.
+// Calls of flaky services with retries, growing pauses, budgets and a breaker, on a clock that the script advances itself.
 
 class ServiceError extends Error {
   constructor(message, category) {
@@ -35,7 +35,7 @@ class World {
     this.log.push({ kind, id, ms, at: this.now })
   }
 
-  /** Empty when the call succeeded, otherwise why not. */
+  /** Empty when the call succeeded, otherwise the reason. */
   callWithRetry(service, policy, id) {
     let pause = policy.first
     let waited = 0

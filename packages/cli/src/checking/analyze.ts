@@ -1,4 +1,4 @@
-// Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
+// Static analysis of a script: syntax, types, lint, preflight, invariants, in this order. The same
 // analysis serves `check`, `lint` and editors; it holds what the files of one command share.
 
 import { checkInvariants, findMistakes, type LintOptions, lintProgram, type StrictTypes } from '@bridle/compiler'
@@ -10,9 +10,9 @@ import { runPreflight } from '../preflight/preflight.js'
 import { listImportedModules, type ModuleFinder, listSelectiveImports } from './imports.js'
 
 export interface Target {
-  /** As people are shown it. */
+  /** The name that is displayed. */
   readonly path: string
-  /** As modules name it: the real path. */
+  /** The module key: the real path. */
   readonly key: string
   readonly text: string
 }
@@ -20,12 +20,12 @@ export interface Target {
 export interface Parsed {
   readonly target: Target
   readonly file: SourceFile
-  /** null when it does not parse; `diagnostics` say why then. */
+  /** null when it does not parse; then `diagnostics` say why. */
   readonly program: Program | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** `versions`: what parses the versions of one file (`Reparser`). */
+/** `versions`: parses the versions of one file (`Reparser`). */
 export function parseTarget(target: Target, versions: { readonly parse: typeof parse } | null = null): Parsed {
   const file = new SourceFile(target.path, target.text)
   return { target, file, ...(versions === null ? parse(file) : versions.parse(file)) }
@@ -34,7 +34,7 @@ export function parseTarget(target: Target, versions: { readonly parse: typeof p
 export interface LintSettings {
   readonly disabled: readonly string[]
   readonly skipsStyle?: boolean
-  /** Without what a rule supposes by a name alone. */
+  /** Without findings that a rule infers from a name alone. */
   readonly isSure?: boolean
   readonly requireFileHeader?: boolean
   readonly complexityThreshold?: number | undefined
@@ -78,7 +78,7 @@ export class Analysis {
     const hasStyle = settings.isLenient === true || settings.style === true
     const { disable_rules: disabled } = settings.config.check
     const lint = this.lint(parsed, { disabled, skipsStyle: !hasStyle, isSure: settings.isLenient !== true })
-    // What lint calls an error is what does not compile, said with a rule and a place.
+    // What lint reports as an error is a compile error, with a rule and a position.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
@@ -88,7 +88,7 @@ export class Analysis {
     return settings.isLenient === true ? all : withMistakes(all, this.mistakes(parsed))
   }
 
-  /** What the author most likely did not mean, by the text alone. */
+  /** Likely mistakes, found from the source alone. */
   private mistakes({ target, file, program }: Parsed): readonly Finding[] {
     if (program === null) return []
     const found = [
@@ -100,8 +100,8 @@ export class Analysis {
 }
 
 /**
- * Where the pass of mistakes knows what a name was meant to be, it says so better than the checker does at the same position; but of
- * a member of a value whose type is known, the checker does.
+ * If the mistakes pass knows what a name was meant to be, it reports better than the checker at the same position. For a member of a
+ * value whose type is known, the checker does.
  */
 function withMistakes(found: readonly Finding[], all: readonly Finding[]): readonly Finding[] {
   const typed = new Set(found.filter(({ diagnostic }) => MEMBER_CODES.has(diagnostic.code)).map(makePositionKey))
@@ -127,19 +127,19 @@ function makePositionKey({ diagnostic, file }: Finding): string {
 
 export interface CheckSettings {
   readonly config: Config
-  /** Says what the language's own checker says and every rule of lint, and nothing of what only strict checks find. */
+  /** Reports what the language's own checker reports and every lint rule, but nothing that only strict checks find. */
   readonly isLenient?: boolean
-  /** With the rules of lint about style, which otherwise are left to `bridle lint`: an editor shows both. */
+  /** Includes the lint rules about style, which are otherwise left to `bridle lint`: an editor shows both. */
   readonly style?: boolean
   readonly strictTypes: StrictTypes
   readonly preflight: PreflightSeverity
   readonly bundleRoot: string | null
   readonly hostCapabilities: string | null
-  /** Whether handlers are held to what `@invariant(...)` promises. */
+  /** Whether handlers are checked against `@invariant(...)`. */
   readonly invariants: boolean
 }
 
-/** Rules that are off when a file is linted by itself, and when it is checked. */
+/** Rules that are off when a file is linted, and when it is checked. */
 export function lintSettings({ check, lint }: Config): LintSettings {
   return {
     disabled: [...check.disable_rules, ...lint.disabled],
@@ -148,7 +148,7 @@ export function lintSettings({ check, lint }: Config): LintSettings {
   }
 }
 
-/** Syntax, types and what else keeps it from being compiled. */
+/** Syntax, types and everything else that prevents compiling. */
 export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: StrictTypes): readonly Finding[] {
   const diagnostics = runtime.diagnose(target.text, {
     file: target.key,

@@ -1,4 +1,4 @@
-// What imported modules offer, for the rules of lint that ask: found as a run would find them, parsed when first asked for.
+// Exports of imported modules, for the lint rules that need them: found as a run would find them, parsed on demand.
 
 import { dirname, resolve as resolvePath } from 'node:path'
 import { type ImportedInterface, readInterface, type Resolution } from '@bridle/compiler'
@@ -9,16 +9,16 @@ import { type FindOpenText, overlayModules } from './overlay.js'
 
 export interface ResolvedModule {
   readonly key: string
-  /** Under the path that people are shown. */
+  /** With the path that is displayed. */
   readonly file: SourceFile
-  /** null when it does not parse; `diagnostics` say why then. */
+  /** null when it does not parse; then `diagnostics` say why. */
   readonly program: Program | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
 const NOTHING_ADDED: ReadonlyMap<string, string> = new Map()
 
-/** Parsed when somebody looks at its tree. */
+/** Parsed when its tree is first read. */
 class ParsedModule implements ResolvedModule {
   readonly key: string
   readonly file: SourceFile
@@ -42,13 +42,13 @@ class ParsedModule implements ResolvedModule {
   }
 }
 
-/** The embedding program, as far as its modules go. */
+/** The modules of the embedding program. */
 export interface HostModules {
   /** `from` is the key of the importing module. */
   readonly moduleSource: (name: string, from: string) => string | null
 }
 
-/** What the finders of one editor share: modules that were parsed, by key, for as long as their text is the same. */
+/** Shared by the finders of one editor: parsed modules by key, valid while their source is unchanged. */
 export class ModuleCache {
   private readonly modules = new Map<string, ResolvedModule>()
   readonly findOpenText: FindOpenText
@@ -57,7 +57,7 @@ export class ModuleCache {
     this.findOpenText = findOpenText
   }
 
-  /** `isFixed`: the text of a module with this key never changes. */
+  /** `isFixed`: the source of a module with this key never changes. */
   find(found: Extract<Resolution, { kind: 'source' }>, isFixed: boolean): ResolvedModule {
     const known = this.modules.get(found.key)
     if (known !== undefined && (isFixed || known.file.text === found.text)) return known
@@ -74,7 +74,7 @@ export class ModuleFinder {
   private readonly modules = new Map<string, ResolvedModule>()
   private readonly interfaces = new Map<string, ImportedInterface | null>()
 
-  /** `host`: what has the modules `host/NAME`; nothing is known of them without it. */
+  /** `host`: provides the modules `host/NAME`; without it they are unknown. */
   constructor(host: HostModules | null = null, cache: ModuleCache | null = null) {
     this.host = host
     this.cache = cache
@@ -92,7 +92,7 @@ export class ModuleFinder {
     return module
   }
 
-  /** For a file of the given key: path → what an import of it brings; null for what cannot be found or does not parse. */
+  /** For a file of the given key: path → what an import of it declares; null if it cannot be found or does not parse. */
   makeImportLookup(from: string): (path: string) => ImportedInterface | null {
     return (path) => {
       const compiled = this.findCompiled(path, from)
@@ -101,14 +101,14 @@ export class ModuleFinder {
       if (module === null || module.program === null) return null
       const known = this.interfaces.get(module.key)
       if (known !== undefined) return known
-      this.interfaces.set(module.key, null) // for a module that imports itself by a detour
+      this.interfaces.set(module.key, null) // for a module that imports itself indirectly
       const made = readInterface(module.program, this.makeImportLookup(module.key))
       this.interfaces.set(module.key, made)
       return made
     }
   }
 
-  /** The interface of a module that was compiled before; its text is not looked at. */
+  /** The interface of a compiled module; its source is not read. */
   private findCompiled(path: string, from: string): ImportedInterface | null {
     const found = this.resolve(path, from)
     return found.kind === 'error' ? null : (found.readCompiled?.()?.interface ?? null)
@@ -124,7 +124,7 @@ export class ModuleFinder {
   }
 }
 
-/** Modules of files that a program imports, by whatever detour, each once and without the program itself. */
+/** Modules of files that a program imports directly or indirectly, each once and without the program itself. */
 export function listImportedModules(
   root: { readonly key: string; readonly program: Program },
   finder: ModuleFinder,
@@ -162,7 +162,7 @@ export function listSelectiveImports(
   return names
 }
 
-/** Folder that relative paths in a module are meant from. */
+/** Folder to which relative paths in a module are relative. */
 export function findFolder(key: string): string {
   return key.startsWith('<') ? process.cwd() : dirname(resolvePath(key))
 }

@@ -1,4 +1,4 @@
-// Modules as an editor has them: the text of an open document goes before the file that it was opened from, and a document that was never
+// Modules as an editor has them: the text of an open document takes precedence over its file, and a document that was never
 // saved is found where it would be saved.
 
 import { dirname, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// Repairs of a file, one after the other: what is repaired may show further findings, as an error of syntax hides all others.
+// Repairs a file repeatedly: a repaired file may have further findings, because a syntax error hides all others.
 
 import { applyFixes } from '@bridle/parser'
 import type { Finding } from '../findings.js'
@@ -7,11 +7,11 @@ import { type Parsed, parseTarget } from './analyze.js'
 export interface Repaired {
   readonly parsed: Parsed
   readonly count: number
-  /** Findings that are left. */
+  /** The remaining findings. */
   readonly left: readonly Finding[]
 }
 
-/** Repairs come to an end, since each removes what it is for; this is for the one that does not. */
+/** Repairs normally end, since each removes its cause; this bounds one that does not. */
 const MOST_ROUNDS = 100
 
 type Analyse = (parsed: Parsed) => readonly Finding[]
@@ -23,7 +23,7 @@ export function repairTarget(parsed: Parsed, analyse: Analyse, further: Analyse 
   let left = analyse(current)
   const seen = new Set([current.target.text])
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    // What was found in other files has its places there.
+    // Positions of findings in other files refer to those files.
     const own = [...left, ...further(current)].filter(({ file }) => file === current.file)
     const result = applyFixes(
       current.target.text,
@@ -31,7 +31,7 @@ export function repairTarget(parsed: Parsed, analyse: Analyse, further: Analyse 
     )
     if (result.count === 0 || seen.has(result.text)) break
     const next = parseTarget({ ...current.target, text: result.text })
-    // A repair that does not parse would be a bug of ours; it is not made then.
+    // A repair that does not parse would be a bug; it is not applied.
     if (next.program === null && current.program !== null) break
     seen.add(result.text)
     current = next

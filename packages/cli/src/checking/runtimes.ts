@@ -1,4 +1,4 @@
-// Runtimes for checking: scripts of a project whose host declares its tools in a file are compiled beside those tools, which nobody can call.
+// Runtimes for checking: if a project's host declares its tools in a file, scripts are compiled with those tools, which cannot be called.
 
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { CommandError, makeUnreadableError } from '../errors.js'
 import { makeCommandRuntime } from '../host.js'
 import type { FindOpenText } from './overlay.js'
 
-/** Raises CommandError for what is no declaration, UsageError for a file that cannot be read. */
+/** Throws CommandError for an invalid declaration, UsageError for a file that cannot be read. */
 export function readToolsFile(path: string): readonly ToolDeclaration[] {
   try {
     return readToolDeclarations(JSON.parse(readFileSync(path, 'utf8')))
@@ -27,19 +27,19 @@ export class CheckingRuntimes {
   private readonly findOpenText: FindOpenText | null
   private readonly made = new Map<string | null, Made>()
 
-  /** `flag`: a file of declarations that goes before those of manifests; `script` is what the runtimes belong to; `findOpenText`: an editor's documents. */
+  /** `flag`: a file of declarations that overrides those of manifests; `script` owns the runtimes; `findOpenText`: an editor's documents. */
   constructor({ flag, script, findOpenText }: CheckingOptions = {}) {
     this.flag = flag === undefined ? null : resolve(flag)
     this.script = script
     this.findOpenText = findOpenText ?? null
   }
 
-  /** For files of these settings. Raises CommandError. */
+  /** For files with these settings. Throws CommandError. */
   getRuntime(config: Config): Runtime {
     return this.find(config).runtime
   }
 
-  /** What calls of tools are held to. Raises CommandError. */
+  /** The declarations that tool calls are checked against. Throws CommandError. */
   getTypes(config: Config): ToolTypes {
     return this.find(config).types
   }
@@ -77,7 +77,7 @@ interface CheckingOptions {
 interface Made {
   readonly runtime: Runtime
   readonly types: ToolTypes
-  /** When the file changed that it was made of: editors run for days. */
+  /** When the declaring file last changed: editors run for days. */
   readonly changed: number
 }
 

@@ -1,4 +1,4 @@
-// Tools of the host that a file declares: `bridle check --tools`, `bridle tools types`, and what an editor is told of them.
+// Tools of the host that a file declares: `bridle check --tools`, `bridle tools types`, and what an editor receives.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,7 +64,7 @@ describe('bridle check --tools', () => {
   const check = (name: string, text: string, tools: string | null = TOOLS): ReturnType<typeof printed> =>
     printed(() => checkCommand([file(name, text)], tools === null ? {} : { tools }))
 
-  test('right calls are silent', async () => {
+  test('correct calls have no findings', async () => {
     expect(await check('right.harn', `${IMPORT}println(price({article: "tea", size: "large"}).cents)\n`)).toEqual({
       code: 0,
       text: `${join(folder, 'right.harn')}: ok\n`,
@@ -84,7 +84,7 @@ describe('bridle check --tools', () => {
     expect((JSON.parse(text) as readonly { readonly code: string }[]).map((finding) => finding.code)).toEqual([wanted])
   })
 
-  test('a module that the host does not have is found, where its tools are known', async () => {
+  test('an unknown host module is reported when the tools of the host are known', async () => {
     const text = 'import { price } from "host/shpo"\n\nprintln(price({article: "x"}))\n'
     const found = await check('module.harn', text)
     expect(found.code).toBe(1)
@@ -92,14 +92,14 @@ describe('bridle check --tools', () => {
     expect((await check('module.harn', text, null)).text).toContain(': ok')
   })
 
-  test('the settings of a project name the file, too', async () => {
+  test('the settings of a project may name the file', async () => {
     file('harn.toml', '[check]\ntools = "tools.json"\n')
     const { text } = await check('project.harn', `${IMPORT}println(price({article: 5}))\n`, null)
     rmSync(join(folder, 'harn.toml'))
     expect(text).toContain('argument `article` of tool `shop.price` must be string, got int')
   })
 
-  test('a file that declares no tools is refused with its reason', async () => {
+  test('a file without valid declarations is refused with a reason', async () => {
     const broken = file('broken.json', '[{"name": "x", "parameters": 5}]')
     await expect(check('a.harn', 'println(1)\n', broken)).rejects.toThrow(
       'parameters of tool "x" must be a JSON Schema, got number',
@@ -157,7 +157,7 @@ describe('an editor', () => {
     expect((contents as { readonly value: string }).value).toContain('Price of an article.')
   })
 
-  test('shows one that a whole module brought', () => {
+  test('shows one from a wildcard import', () => {
     const whole = open('import "host/shop"\n\nprintln(price({article: "x"}))\n')
     const { contents } = makeHover(whole, registry, whole.text.getText().lastIndexOf('price') + 1)!
     expect((contents as { readonly value: string }).value).toContain('fn price')

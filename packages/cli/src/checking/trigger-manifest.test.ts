@@ -1,5 +1,5 @@
-// `bridle check harn.toml`: what the triggers of a manifest refer to, and how findings are told. The rules themselves are shown by the
-// scripts under conformance/tests/trigger_manifests.
+// `bridle check harn.toml`: what the triggers of a manifest refer to, and how findings are reported. The
+// scripts under conformance/tests/trigger_manifests show the rules themselves.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -111,7 +111,7 @@ test('exports, and modules that are missing', async () => {
   ])
 })
 
-test('personas that the manifest declares', async () => {
+test('personas declared by the manifest', async () => {
   const personas = '[[personas]]\nname = "ann"\n'
   expect(await listProblems('c', personas, makeTrigger('t', 'handler = "persona://ann"'))).toEqual([])
   expect(await listProblems('c', personas, makeTrigger('t', 'handler = "persona://bob"'))).toEqual([
@@ -119,7 +119,7 @@ test('personas that the manifest declares', async () => {
   ])
 })
 
-test('the command: scripts beside manifests, places, JSON, exit codes', async () => {
+test('the command: scripts and manifests together, positions, JSON, exit codes', async () => {
   const script = write('d/lib.harn', 'pub fn on_tick(event) {\n  return event\n}\n')
   const good = write('d/good.toml', makeTrigger('t', 'handler = "on_tick"'))
   const bad = write('d/harn.toml', `${makeTrigger('t', 'handler = "on_tick"')}\n${makeTrigger('u', 'handler = ""')}`)

@@ -1,5 +1,5 @@
-// `bridle check harn.toml`: what is wrong with the triggers of a manifest. The rules are in Harn (agents/triggers/manifest); looked up here
-// is what they refer to: modules, functions, predicates, personas.
+// `bridle check harn.toml`: checks the triggers of a manifest. The rules are in Harn (agents/triggers/manifest); this file resolves
+// their references: modules, functions, predicates, personas.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { makeUnreadableError } from '../errors.js'
 import { ModuleFinder } from './imports.js'
 import type { ResolvedModule } from './imports.js'
 
-/** What is wrong with a reference, by the field that has it; null for nothing. */
+/** The problem of a reference, by field; null for none. */
 interface ReferenceProblems {
   readonly handler: string | null
   readonly when: string | null
@@ -81,7 +81,7 @@ export async function checkManifest(path: string): Promise<readonly Finding[]> {
   ]
 }
 
-/** What its tables declare, and what is wrong with them. `shown` is what messages call the manifest. */
+/** The declarations of its tables, and their problems. `shown` is the name of the manifest in messages. */
 export async function readTriggers(manifest: Manifest, shown: string): Promise<ManifestReport> {
   const facts = {
     path: shown,
@@ -97,14 +97,14 @@ export async function readTriggers(manifest: Manifest, shown: string): Promise<M
   return (await runtime.run(program, { input, effects: 'off' })) as unknown as ManifestReport
 }
 
-/** The module and the name of a function that a handler or a predicate refers to; both are there. */
+/** The module and the name of a function that a handler or a predicate refers to; both exist. */
 export function findReference(manifest: Manifest, text: string): { readonly module: string; readonly name: string } | null {
   const [module, name] = text.includes('::') ? text.split('::', 2) : [null, text]
   const place = findModule(manifest, module ?? null, new ModuleFinder())
   return typeof place === 'string' || name === undefined ? null : { module: place.key, name }
 }
 
-/** Dates of TOML are no values of scripts: they are texts there. */
+/** Scripts have no values for TOML dates, so they become strings. */
 function toPlainTables(tables: Manifest['tables']): unknown {
   return JSON.parse(
     JSON.stringify({ triggers: tables['triggers'], providers: tables['providers'], orchestrator: tables['orchestrator'] }),
@@ -115,7 +115,7 @@ function makeFinding(file: SourceFile, code: 'H018' | 'H019', problem: string): 
   return { file, diagnostic: report(PREFLIGHT_CATALOG, code, findTable(file, problem), { problem }) }
 }
 
-/** The line of the table that a problem names by its number, or the first. */
+/** The line of the table with the number that a problem names, or the first line. */
 function findTable(file: SourceFile, problem: string): { readonly start: number; readonly end: number } {
   const number = /\[\[triggers\]\] table #(\d+) /.exec(problem)?.[1]
   const { text } = file
@@ -143,7 +143,7 @@ function listPersonas(manifest: Manifest): readonly string[] {
   })
 }
 
-/** What the handlers and predicates of all triggers refer to. */
+/** Checks the references of all handlers and predicates. */
 function lookUpReferences(manifest: Manifest): { readonly [reference: string]: ReferenceProblems } {
   const tables = manifest.tables['triggers']
   const given = Array.isArray(tables) ? (tables as readonly unknown[]) : []
@@ -206,7 +206,7 @@ function findModule(manifest: Manifest, name: string | null, finder: ModuleFinde
   )
 }
 
-/** A predicate says that it takes an event and decides by it. */
+/** Checks that a predicate takes an event and returns a decision. */
 function findPredicateProblem(program: Program, text: string, name: string): string | null {
   const found = program.items.find((item): item is FnDecl => item.kind === 'FnDecl' && item.name.text === name)
   if (found === undefined) return `when predicate '${text}' must resolve to a function declaration`

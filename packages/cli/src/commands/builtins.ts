@@ -1,4 +1,4 @@
-// `bridle builtins [NAME]`: what scripts can call without importing anything, read off the definitions that also run.
+// `bridle builtins [NAME]`: what scripts can call without an import, read from the definitions that also run.
 
 import { MISSING_BUILTINS } from '@bridle/compiler'
 import { readShape } from '@bridle/vm'
@@ -9,7 +9,7 @@ import { tell, tellJson } from '../printable.js'
 
 interface BuiltinsFlags {
   readonly json?: boolean
-  /** Those that the language has and Bridle has not. */
+  /** Builtins of the language that Bridle does not have. */
   readonly missing?: boolean
 }
 

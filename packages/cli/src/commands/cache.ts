@@ -1,5 +1,5 @@
-// `bridle cache clear`: removes what the command keeps to be faster next time: compiled scripts, and code of its own that lies in the user's
-// folder. All of it is made again when it is needed.
+// `bridle cache clear`: removes the caches of the command: compiled scripts, and its own compiled code in the user's
+// folder. All of it is made again when needed.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv =
   const folder = findCacheFolder(env)
   const removed = { files: 0, bytes: 0 }
   for (const name of folder === null ? [] : listNames(folder).filter(isOurs)) {
-    const path = join(folder!, name) // there are names in a folder only
+    const path = join(folder!, name) // names exist only in a folder
     measure(path, removed)
     try {
       rmSync(path, { recursive: true, force: true })
@@ -31,7 +31,7 @@ export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv =
   return 0
 }
 
-/** BRIDLE_COMPILE_CACHE may name a folder with other things in it. The last form is what start.ts makes. */
+/** BRIDLE_COMPILE_CACHE may name a folder with other files. The last pattern is that of start.ts. */
 function isOurs(name: string): boolean {
   return name === 'scripts' || name === 'compiled' || /^[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+(-reading)?$/.test(name)
 }
@@ -45,7 +45,7 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Adds up what lies at a path; links are not followed. */
+/** Total size below a path; links are not followed. */
 function measure(path: string, sum: { files: number; bytes: number }): void {
   // Another process may be writing here.
   const stat = lstatSync(path, { throwIfNoEntry: false })

@@ -1,6 +1,6 @@
-// `bridle check PATH…`: everything that can be said about scripts without running them: syntax, types, lint, preflight (does what
-// they refer to exist?) and, on request, invariants. Findings go to stderr as excerpts or to stdout as JSON; a file without any
-// is named on stdout. Exit 1 when any file has an error, under `--strict` also for a warning.
+// `bridle check PATH…`: static checks of scripts: syntax, types, lint, preflight (do their
+// references exist?) and, on request, invariants. Findings go to stderr as excerpts or to stdout as JSON; a file without findings
+// is listed on stdout. Exit 1 when any file has an error, under `--strict` also for a warning.
 
 import { dirname, join, resolve } from 'node:path'
 import type { Runtime } from '@bridle/stdlib-tools'
@@ -16,7 +16,7 @@ import { tell, tellJson } from '../printable.js'
 export interface CheckFlags {
   readonly json?: boolean
   readonly fix?: boolean
-  /** Warnings fail, and strict types. */
+  /** Warnings fail; types are checked strictly. */
   readonly strict?: boolean
   readonly strictTypes?: boolean
   readonly workspace?: boolean
@@ -28,7 +28,7 @@ export interface CheckFlags {
   readonly invariants?: boolean
 }
 
-/** What was found in a manifest, by the path that was named. */
+/** Findings in a manifest, by the path that the caller gave. */
 interface CheckedManifest {
   readonly path: string
   readonly found: readonly Finding[]
@@ -38,7 +38,7 @@ interface CheckedManifest {
 export async function checkAllCommand(paths: readonly string[], flags: CheckFlags): Promise<number> {
   const manifests = paths.filter((path) => path.endsWith('.toml'))
   if (manifests.length === 0) return checkCommand(paths, flags)
-  // Loaded when a manifest is checked: its rules run in a machine.
+  // Loaded on demand: its rules run in a machine.
   const { checkManifest } = await import('../checking/trigger-manifest.js')
   const checked: CheckedManifest[] = []
   for (const path of manifests) checked.push({ path, found: await checkManifest(path) })
@@ -90,7 +90,7 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags, manife
   return failed ? EXIT_FAILURE : 0
 }
 
-/** The paths that were named, and with `--workspace` those of the manifest. */
+/** The given paths and, with `--workspace`, those of the manifest. */
 function listTargets(paths: readonly string[], flags: CheckFlags): readonly string[] {
   if (flags.workspace !== true) {
     if (paths.length > 0) return paths
@@ -104,7 +104,7 @@ function listTargets(paths: readonly string[], flags: CheckFlags): readonly stri
   return [...paths, ...pipelines.map((path) => join(folder, path))]
 }
 
-/** Flags are relative to the working folder, what a manifest says to its own. */
+/** Paths in flags are relative to the working folder, those in a manifest to its own folder. */
 function findBundleRoot(flags: CheckFlags, config: Config): string | null {
   if (flags.bundleRoot !== undefined) return resolve(flags.bundleRoot)
   return resolveBeside(config, config.check.bundle_root)

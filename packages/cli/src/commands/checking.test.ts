@@ -1,5 +1,5 @@
-// `check`, `lint`, `fmt` and `explain --invariant`: exit codes, streams, files written. What they find is shown by the
-// scripts under conformance/lint and conformance/format.
+// `check`, `lint`, `fmt` and `explain --invariant`: exit codes, streams, written files. The
+// scripts under conformance/lint and conformance/format show what they find.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** What a command would print and end with, were it a process. */
+/** Output and exit code of a command, as in a process of its own. */
 async function runToEnd(command: () => number | Promise<number>): Promise<Ended> {
   const text = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((name) =>
@@ -55,7 +55,7 @@ const explain = (invariant: string, handler: string, path: string): Promise<Ende
   runToEnd(() => explainInvariant(invariant, handler, path))
 
 describe('bridle fmt', () => {
-  test('writes what changes, names it, leaves the rest alone', async () => {
+  test('writes and lists changed files, leaves the others alone', async () => {
     const path = writeScript('fmt/a.harn', 'let a=1\n')
     writeScript('fmt/b.harn', 'let b = 1\n')
     expect(await runFmt({}, join(folder, 'fmt'))).toEqual({ code: 0, stdout: `formatted ${path}\n`, stderr: '' })
@@ -68,7 +68,7 @@ describe('bridle fmt', () => {
     expect(readFileSync(path, 'utf8')).toBe('let a=1\n')
   })
 
-  test('what does not parse is reported and left alone', async () => {
+  test('a file that does not parse is reported and left alone', async () => {
     const path = writeScript('fmt_broken.harn', 'let = 1\n')
     const { code, stderr } = await runFmt({}, path)
     expect({ code, stderr }).toEqual({
@@ -105,7 +105,7 @@ describe('bridle lint', () => {
     expect((await lint({}, writeScript('failed.harn', 'break\n'))).code).toBe(1)
   })
 
-  test('--fix writes, counts, and shows what is left', async () => {
+  test('--fix writes, counts, and shows the remaining findings', async () => {
     const path = writeScript('fix.harn', 'fn f() {\n  println("a" + true)\n  println("n: " + 1)\n}\n')
     const { code, stdout, stderr } = await lint({ fix: true }, path)
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${path}: applied 2 fix(es)\n` })
@@ -113,7 +113,7 @@ describe('bridle lint', () => {
     expect(readFileSync(path, 'utf8')).toBe('fn f() {\n  println("a${true}")\n  println("n: ${1}")\n}\n')
   })
 
-  test('settings of the project; names that another file imports are used', async () => {
+  test('project settings apply; names that another file imports count as used', async () => {
     writeScript('project/harn.toml', '[lint]\ndisabled = ["unused-variable"]\n')
     writeScript('project/a.harn', 'let a = 1\n\nfn shared() { return 1 }\n')
     writeScript('project/b.harn', 'import { shared } from "./a"\n\nprintln(shared())\n')
@@ -131,7 +131,7 @@ describe('bridle check', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: no .harn files found under the given target(s)\n' })
   })
 
-  test('JSON has places, hints and repairs', async () => {
+  test('JSON has positions, hints and repairs', async () => {
     const path = writeScript('json.harn', 'println("n: " + 1)\n')
     const { code, stdout } = await check({ json: true }, path)
     expect(code).toBe(1)
@@ -156,7 +156,7 @@ describe('bridle check', () => {
     ])
   })
 
-  test('--fix repairs and says so', async () => {
+  test('--fix repairs and reports it', async () => {
     const path = writeScript('check_fix.harn', 'println("n: " + 1)\n')
     expect(await check({ fix: true }, path)).toEqual({
       code: 0,
@@ -165,7 +165,7 @@ describe('bridle check', () => {
     })
   })
 
-  test('--strict fails for warnings and asks for validated values', async () => {
+  test('--strict fails for warnings and requires validated values', async () => {
     const path = writeScript('strict.harn', 'fn _f() {\n  let data = json_parse("{}")\n  println(data.a)\n}\n')
     expect((await check({}, path)).code).toBe(0)
     const { code, stderr } = await check({ strict: true }, path)
@@ -191,7 +191,7 @@ describe('bridle check', () => {
     expect(stderr).toContain(broken)
   })
 
-  test('what a module re-exports twice is named with the modules, wherever it comes from', async () => {
+  test('a name that is re-exported twice is reported with its modules, direct or not', async () => {
     const one = writeScript('twice/one.harn', 'pub fn q() { return 1 }\n\npub struct T {\n  a: int\n}\n')
     const two = writeScript('twice/two.harn', 'pub import "./one"\n')
     const listConflicts = async (name: string, text: string): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
-// `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged,
+// `bridle conformance PATH…`: exit 0 when every test passed or is a known gap, 1 when one failed, 2 when nothing could be judged,
 // 130 when it was interrupted.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
   const stop = new AbortController()
   const onInterrupt = (): void => stop.abort()
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt)
-  // Agents that scripts start write down what they do; that is no part of the folder the suite is run from.
+  // Agents that scripts start write files; those must not end up in the folder of the suite.
   const state = mkdtempSync(join(tmpdir(), 'bridle-conformance-'))
   const { HARN_WORKER_STATE_DIR: before } = process.env
   process.env['HARN_WORKER_STATE_DIR'] = before ?? state
@@ -58,7 +58,7 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
   }
 }
 
-/** Scripts that start the command of the language look for it under this name. */
+/** Scripts that run the language's command look for it under this name. */
 function writeShim(folder: string): string {
   const path = join(folder, 'harn')
   const words = [process.execPath, ...process.execArgv, process.argv[1] ?? ''].map((word) => `'${word.replaceAll("'", "'\\''")}'`)

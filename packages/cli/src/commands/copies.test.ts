@@ -1,4 +1,4 @@
-// `bridle run --copies`: the place of each copy, how often it was made, and its bytes.
+// `bridle run --copies`: the position of each copy, how often it was made, and its bytes.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { begin } from '../begin.js'
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-copies-')))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Places as LINE:COLUMN with their copies and bytes, of a run that prints `out`. */
+/** Positions as LINE:COLUMN with their copies and bytes, for a run that prints `out`. */
 async function listCopies(text: string, out: string): Promise<string[]> {
   const file = join(folder, 'script.harn')
   writeFileSync(file, text)
@@ -36,7 +36,7 @@ async function runBridle(...words: readonly string[]): Promise<{ code: number; o
   }
 }
 
-// A container is copied when a variable first changes it, and again after somebody else got it.
+// A container is copied when a variable first changes it, and again after it was shared.
 const LOOP = 'for i in 0 to 400 exclusive {'
 
 test.each<[string, string, string, readonly string[]]>([
@@ -80,7 +80,7 @@ test.each<[string, string, string, readonly string[]]>([
   expect(await listCopies(text, out)).toEqual(expected)
 })
 
-test('a script without copies says so, and the exit code of the script stays', async () => {
+test('a script without copies is reported as such, and its exit code is kept', async () => {
   expect(await runBridle('run', '--copies', '-e', 'println(1)')).toMatchObject({ code: 0, out: '1\n', err: 'copies: none\n' })
   const failed = await runBridle('run', '--copies', '-e', 'var xs = [1]\nlet ys = xs\nxs[0] = 2\nthrow "no"')
   expect(failed.code).toBe(1)

@@ -11,7 +11,7 @@ export async function disasmCommand(file: string, { json = false }: { readonly j
   const module = compileScript(makeCommandRuntime({ script: script.key, terminal: false, args: [] }), script, { json })
   if (module === null) return EXIT_FAILURE
   const { modules, main } = module.program
-  // The script itself comes first; what it imports follows in the order of loading.
+  // The script comes first; its imports follow in load order.
   const ordered = [main, ...[...modules.values()].filter((one) => one !== main)]
   if (json) tellJson({ file, modules: ordered.map((one) => ({ name: one.key, text: disassemble(one.chunk) })) })
   else tell(ordered.map((one) => disassemble(one.chunk)).join('\n'))

@@ -1,4 +1,4 @@
-// What `bridle check --effects` prints. How a manifest is worked out is tested with the runtime (manifest.test.ts there).
+// Output of `bridle check --effects`. How a manifest is computed is tested with the runtime (manifest.test.ts there).
 
 import { createRuntime } from '@bridle/stdlib-tools'
 import { expect, test } from 'vitest'

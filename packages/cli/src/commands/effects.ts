@@ -1,5 +1,5 @@
-// `bridle check --effects FILE…`: what each function and the whole script can reach: effects, tools, grants. It is read before
-// running code that somebody else, or a model, wrote. Findings about rows and grants go to stderr as for `check`.
+// `bridle check --effects FILE…`: what each function and the whole script can reach: effects, tools, grants. For review before
+// running code of another author, or of a model. Findings about rows and grants go to stderr as for `check`.
 
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
@@ -43,7 +43,7 @@ async function loadManifest(
     if (!(cause instanceof CompileError)) throw cause
     show(cause)
   }
-  // A broken contract is no reason to withhold what the program can do.
+  // Show what the program can do even if a contract is broken.
   try {
     return { manifest: runtime.compile(script.text, { file: script.key, effects: 'off' }).manifest, failed: true }
   } catch (cause) {

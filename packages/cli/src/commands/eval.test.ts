@@ -49,7 +49,7 @@ async function evaluate(path: string, flags: EvalFlags = {}): Promise<readonly [
   }
 }
 
-test('a run against what it carries, and against a baseline', async () => {
+test('a run against its own fixture, and against a baseline', async () => {
   expect(await evaluate(bad)).toEqual([0, 'PASS  DIR/runs/bad.json  bad  1 stage\n1 case: 1 passed, 0 failed\n'])
   expect(await evaluate(good, { compare: good })).toEqual([
     0,
@@ -61,7 +61,7 @@ test('a run against what it carries, and against a baseline', async () => {
   ])
 })
 
-test('a folder is all its records, by name', async () => {
+test('a folder stands for all its records, sorted by name', async () => {
   const [code, text] = await evaluate(dirname(good))
   expect([code, text.split('\n')]).toEqual([
     0,
@@ -71,7 +71,7 @@ test('a folder is all its records, by name', async () => {
   await expect(evaluate(join(folder, 'empty'))).rejects.toThrow(CommandError)
 })
 
-test('a suite starts at its own folder, and a case that fails fails it', async () => {
+test('paths of a suite are relative to its folder, and a failing case fails it', async () => {
   const suite = write('suite.json', {
     id: 's',
     cases: [
@@ -137,7 +137,7 @@ severity = "warning"
 thresholds = { max-cost-usd = 0.1 }
 `
 
-test('a pack: rubrics, thresholds, severities; only what blocks fails it', async () => {
+test('a pack: rubrics, thresholds, severities; only blocking findings fail it', async () => {
   const pack = write('harn.eval.toml', PACK)
   const lines = [
     'WARN  fits      blocking  good  1 stage',
@@ -170,7 +170,7 @@ test.each([
   await expect(refused).rejects.toThrow(message)
 })
 
-test('files that are not there, and baselines where there can be none', async () => {
+test('missing files, and baselines where none is allowed', async () => {
   await expect(evaluate(join(folder, 'none.json'))).rejects.toThrow(UsageError)
   await expect(evaluate(good, { compare: join(folder, 'none.json') })).rejects.toThrow(UsageError)
   const pack = write('other.toml', PACK)

@@ -1,5 +1,5 @@
-// `bridle eval PATH`: holds what runs have left behind against fixtures, thresholds, rubrics and baselines. std/evaluations does the work;
-// it reads files and asks nothing else of the world.
+// `bridle eval PATH`: evaluates recorded runs against fixtures, thresholds, rubrics and baselines. std/evaluations does the work;
+// it reads files and has no other effects.
 
 import { existsSync } from 'node:fs'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'

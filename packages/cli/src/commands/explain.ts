@@ -1,5 +1,5 @@
-// `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of the phases; codes of run time
-// and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`; categories are what `error_category` gives; the
+// `bridle explain CODE`: explains a code. Codes of findings (P001, T014 …) come from the catalogues of the phases; codes of run time
+// and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`; categories are the results of `error_category`; the
 // rest are those of the command's own documents. Without a code, all are listed.
 
 import { canonicalInvariant, checkInvariants, listInvariants, listHandlers } from '@bridle/compiler'
@@ -11,7 +11,7 @@ import { FINDING_CODES, resolveFindingCode } from '../finding-codes.js'
 import { readScript } from '../load.js'
 import { renderFinding, tell, tellJson } from '../printable.js'
 
-/** `--invariant NAME FUNCTION FILE`: how a handler comes to break what it promises. */
+/** `--invariant NAME FUNCTION FILE`: the path on which a handler breaks its invariant. */
 export async function explainInvariant(
   invariant: string,
   handler: string,
@@ -55,20 +55,20 @@ export async function explainInvariant(
 
 interface Explanation {
   readonly code: string
-  /** What it is a code of. */
+  /** The kind of the code. */
   readonly kind: 'finding' | 'tool_error' | 'category' | 'command'
-  /** Of a finding. */
+  /** For a finding. */
   readonly severity?: string
   readonly rule?: string
   readonly title?: string
-  /** Of the error of a tool. */
+  /** For a tool error. */
   readonly category?: string
-  /** Of a category. */
+  /** For a category. */
   readonly codes?: readonly string[]
   readonly doc: string
 }
 
-/** Everything that a message, a `--json` document or `error.code` can name, in the order in which it is listed. */
+/** Everything that a message, a `--json` document or `error.code` can name, in listing order. */
 function listExplanations(): readonly Explanation[] {
   const findings = Object.entries(FINDING_CODES).map(([code, { severity, title, doc, rule }]): Explanation => {
     return { code, kind: 'finding', severity, title, doc, ...(rule === undefined ? {} : { rule }) }
@@ -98,7 +98,7 @@ export async function explainCommand(
     return 0
   }
   const name = resolveFindingCode(code) ?? code.toLowerCase()
-  // A code of tools and a category may have the same name.
+  // A tool error code and a category may have the same name.
   const found = all.filter((each) => each.code === name)
   if (found.length === 0) throw new CommandError(`there is no code ${code}; \`bridle explain\` lists them`)
   if (json) tellJson(found.length === 1 ? found[0] : { ...found[1], ...found[0] })

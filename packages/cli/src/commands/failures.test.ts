@@ -1,4 +1,4 @@
-// What commands say when they cannot do their work: exit codes, the one document of --json, names that are misspelt, and text from outside.
+// What commands report when they fail: exit codes, the single document of --json, misspelt names, and text from outside.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ async function runBridle(...words: readonly string[]): Promise<Said> {
   }
 }
 
-describe('--json is one document, also of a failure', () => {
+describe('--json prints one document, also for a failure', () => {
   const MISSING = 'no-such-file.harn'
   test.each<[string, readonly string[], number, object]>([
     ['run, no file', ['run', MISSING], 2, { code: 'unreadable_file', file: MISSING }],
@@ -90,12 +90,12 @@ describe('--json is one document, also of a failure', () => {
     expect(ended.err).toBe('')
   })
 
-  test('words behind -- are those of the script', async () => {
+  test('arguments after -- belong to the script', async () => {
     expect(await runBridle('run', '$/no.harn', '--', '--json')).toMatchObject({ code: 2, out: '' })
   })
 })
 
-describe('a misspelt name is no grant and no denial', () => {
+describe('a misspelt name neither grants nor denies', () => {
   test.each<[readonly string[], RegExp]>([
     [['--allow', 'nope'], /--allow nope: there is no builtin of that name; `bridle builtins` lists them/],
     [['--allow', 'read_fil'], /did you mean read_file\?/],
@@ -113,7 +113,7 @@ describe('a misspelt name is no grant and no denial', () => {
     expect(ended.err).toMatch(message)
   })
 
-  describe.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])('%s is a name as any other', (name) => {
+  describe.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'])('%s is an ordinary name', (name) => {
     test.each<[readonly string[], RegExp]>([
       [['--grant', name], /unknown power/],
       [['--grant', `${name}.read`], /unknown power/],
@@ -183,7 +183,7 @@ describe('every command that runs scripts takes the flags', () => {
     for (const flag of ['--allow', '--deny', '--grant', '--root', '--sandbox']) expect(out).toContain(flag)
   })
 
-  test('test pipelines are held to them', async () => {
+  test('they apply to test pipelines', async () => {
     const path = join(folder, 'fine_test.harn')
     expect(await runBridle('test', path)).toMatchObject({ code: 0 })
     const held = await runBridle('test', '--sandbox', path)
@@ -191,7 +191,7 @@ describe('every command that runs scripts takes the flags', () => {
     expect(held.out).toContain('fs.read is not granted')
   })
 
-  test('a filter that selects nothing says how many there are, and what is near', async () => {
+  test('a filter that selects nothing reports the number of tests and near names', async () => {
     const { err } = await runBridle('test', join(folder, 'fine_test.harn'), '--filter', 'test_adition')
     expect(err).toBe(
       'error: --filter test_adition does not select any of the 2 tests that were found; did you mean test_addition?\n',
@@ -199,14 +199,14 @@ describe('every command that runs scripts takes the flags', () => {
   })
 })
 
-describe('programs that a manifest names', () => {
+describe('programs named by a manifest', () => {
   const project = join(folder, 'project')
   const proof = join(folder, 'started')
   const script = join(project, 'main.harn')
   beforeAll(() => {
     mkdirSync(project)
     writeFileSync(script, 'println("ran")\npub fn one() { return 1 }\n')
-    // Not a server: that it was started shows in what it leaves behind.
+    // Not a server: the file that it leaves behind shows that it was started.
     writeFileSync(
       join(project, 'harn.toml'),
       `[[mcp]]\nname = "evil"\ncommand = "touch"\nargs = [${JSON.stringify(proof)}]\nlazy = false\n`,
@@ -238,7 +238,7 @@ describe('programs that a manifest names', () => {
     expect(isStarted).toBe(false)
   })
 
-  test('they are started where that was granted', async () => {
+  test('they are started with a grant', async () => {
     await runBridle('tools', 'list', '--root', project, '--grant', 'mcp', script)
     expect(existsSync(proof)).toBe(true)
     rmSync(proof)
@@ -257,7 +257,7 @@ describe('text from outside', () => {
     expect(toPrintable(text)).toHaveLength(text.length)
   })
 
-  test('what stays on its line has no line breaks', () => {
+  test('single-line output has no line breaks', () => {
     expect(toOneLine('a\r\nb')).toBe('a␍␊b')
   })
 
@@ -274,7 +274,7 @@ describe('text from outside', () => {
     expect(err).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
   })
 
-  test('tools have them neither in names nor in descriptions', async () => {
+  test('neither names nor descriptions of tools contain them', async () => {
     const path = writeScript(
       'names.harn',
       'tool_define(tool_registry(), "x\u001b[2Jy", "d\u001b[31m\u009b31m", {parameters: {}, handler: { a -> 1 }})\n',
@@ -290,7 +290,7 @@ describe('text from outside', () => {
     }
   })
 
-  test('what a script prints stays as it is', async () => {
+  test('the output of a script is unchanged', async () => {
     expect((await runBridle('run', '-e', 'print("\u001b[31mred")', '--fuel', '1000', '--deny', 'exec')).out).toBe('\u001b[31mred')
   })
 })

@@ -1,4 +1,4 @@
-// `bridle fmt PATH…`: writes scripts in the one layout. A file is replaced only when the result is the same program; what does
+// `bridle fmt PATH…`: formats scripts. A file is replaced only when the result is the same program; a file that does
 // not parse is left alone. Exit 1 when something does not parse, and with `--check` when something would change.
 
 import { type FormatOptions, format, isSameProgram, parse, SourceFile } from '@bridle/parser'
@@ -17,7 +17,7 @@ export interface FmtFlags {
   readonly json?: boolean
 }
 
-/** What became of one file. `text` is what standard input was formatted to. */
+/** The result for one file. `text` is the formatted standard input. */
 interface FormattedFile {
   readonly path: string
   readonly status: 'unchanged' | 'formatted' | 'would_change' | 'failed'
@@ -79,7 +79,7 @@ async function formatStdin(paths: readonly string[], flags: FmtFlags): Promise<n
   return finish([one], flags)
 }
 
-/** Flags win over the manifest, which is the one of the first path. */
+/** Flags override the manifest, which is that of the first path. */
 function readOptions(path: string, flags: FmtFlags): FormatOptions {
   const { fmt } = loadConfig(path)
   const lineWidth = flags.lineWidth ?? fmt.line_width

@@ -24,7 +24,7 @@ export interface GatewayFlags {
   readonly page?: boolean
 }
 
-/** Each has connections of its own to the servers behind. */
+/** Each client has its own connections to the servers. */
 const SESSIONS = 32
 
 export async function gatewayCommand(path: string, flags: GatewayFlags): Promise<number> {
@@ -68,7 +68,7 @@ async function serveOverHttp(gateway: Gateway, flags: GatewayFlags, stopped: Pro
   const apiKeys = flags.apiKey ?? []
   const { auth } = gateway.config
   const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
-  // Whoever reaches the gateway can do what its servers can: without a key it is for this machine only.
+  // Clients of the gateway can do everything its servers can: without a key it accepts only this machine.
   if (!isLocal && apiKeys.length === 0 && auth === null)
     throw new CommandError(
       `${flags.bind} can be reached from other machines: give --api-key KEY, or auth in the configuration, or bind 127.0.0.1`,

@@ -1,4 +1,4 @@
-// `bridle init [KIND] [FOLDER]`: writes a small project that runs and has a test. Files that are there stay as they are, and then nothing
+// `bridle init [KIND] [FOLDER]`: writes a small project that runs and has a test. If one of its files exists, nothing
 // is written.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ import { VERSION } from '../version.js'
 
 export interface InitFlags {
   readonly json?: boolean
-  /** Writes what coding assistants read, alone where no kind is named. */
+  /** Writes the instructions for coding assistants, alone if no kind is given. */
   readonly agent?: boolean
 }
 
-/** Throws UsageError for another kind, CommandError where a file is in the way or cannot be written. */
+/** Throws UsageError for an unknown kind, CommandError if a file exists or cannot be written. */
 export async function initCommand(kind: string | undefined, folder: string | undefined, flags: InitFlags): Promise<number> {
   const { json, agent = false } = flags
   if (!(agent && kind === undefined) && (kind === undefined || !isKind(kind))) throw makeKindError(kind)
@@ -43,7 +43,7 @@ export async function initCommand(kind: string | undefined, folder: string | und
   return 0
 }
 
-/** An agent is mostly worked on with an assistant; other projects have its files on request. */
+/** An agent project includes the files for assistants; other projects on request. */
 async function listFiles(kind: Kind | undefined, target: string, agent: boolean): Promise<Pick<Template, 'files' | 'next'>> {
   const own = kind === undefined ? { files: {}, next: [] } : makeTemplate(kind, makeName(target), VERSION)
   if (!agent && kind !== 'agent') return own
@@ -62,7 +62,7 @@ function makeKindError(kind: string | undefined): UsageError {
   return new UsageError(`init ${kind}: there is no such project${near === null ? '' : `; did you mean ${near}?`} ${choices}`)
 }
 
-/** The name of a package: that of the folder, as npm allows it. */
+/** The package name: that of the folder, adapted to the rules of npm. */
 function makeName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()

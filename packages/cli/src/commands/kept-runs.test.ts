@@ -1,4 +1,4 @@
-// Scripts that are kept compiled between runs of the command, called in this process.
+// The program cache of the command, called in this process.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ test.each([
   expect(await run(path)).toBe(first)
 })
 
-test('a changed script runs as it is now', async () => {
+test('a changed script is compiled again', async () => {
   expect(await run(writeScript('println(1)'))).toBe('1\n0')
   expect(await run(writeScript('println(2)'))).toBe('2\n0')
   expect(listKept()).toHaveLength(1)
@@ -66,21 +66,21 @@ test('warnings are shown at every run', async () => {
   expect(listKept()).toEqual([])
 })
 
-test('nothing is kept of text that is no file, or where it is off', async () => {
+test('nothing is cached for source that is not a file, or if the cache is off', async () => {
   await run(undefined, { eval: 'println(1)' })
   vi.stubEnv('BRIDLE_COMPILE_CACHE', 'off')
   expect(await run(writeScript('println(1)'))).toBe('1\n0')
   expect(existsSync(cache)).toBe(false)
 })
 
-test('a manifest that adds modules to the script is heeded the next time', async () => {
+test('a manifest that adds modules to the script takes effect in the next run', async () => {
   const path = writeScript('println(1)')
   await run(path)
   writeFileSync(join(folder, 'harn.toml'), '[[hooks]]\nevent = "nonsense"\nhandler = "x"\n')
   await expect(run(path)).rejects.toThrow('hooks')
 })
 
-test('`bridle cache clear` removes what is kept, and nothing else of a folder that has more', async () => {
+test('`bridle cache clear` removes the cache, and no other files of its folder', async () => {
   await run(writeScript('println(1)'))
   const code = join(cache, '0123456789abcdef-v20.1.0-x64')
   mkdirSync(code)

@@ -1,5 +1,5 @@
-// `bridle lint PATH…`: what a careful author would write differently. Findings go to stderr as excerpts or to stdout as JSON; a
-// file without any is named on stdout. Exit 1 when something does not parse or a rule says error; 0 after `--fix`.
+// `bridle lint PATH…`: style and likely mistakes. Findings go to stderr as excerpts or to stdout as JSON; a
+// file without findings is listed on stdout. Exit 1 when something does not parse or a rule reports an error; 0 after `--fix`.
 
 import { realpathSync } from 'node:fs'
 import { overwriteFile } from '@bridle/stdlib-tools/node'
@@ -32,7 +32,7 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
       requireFileHeader: flags.requireFileHeader ?? settings.requireFileHeader ?? false,
     })
   }
-  // What the type checker can repair is repaired too, though lint does not report it.
+  // Repairs of the type checker are applied too, though lint does not report its findings.
   const listTypeFixes = (parsed: Parsed): readonly Finding[] =>
     compileFindings(makeCommandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, false)
   const all: Finding[] = []
@@ -48,7 +48,7 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
   return broken || (flags.fix !== true && all.some(isError)) ? EXIT_FAILURE : 0
 }
 
-/** Applies what can be repaired, writes the file, and gives what is left. */
+/** Applies the repairs, writes the file, and returns the remaining findings. */
 export function applyAndWriteFixes(
   parsed: Parsed,
   analyse: (parsed: Parsed) => readonly Finding[],

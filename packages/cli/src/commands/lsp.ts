@@ -7,7 +7,7 @@ import { serveLanguage } from '../lsp/server.js'
 export async function lspCommand(tools: string | undefined): Promise<number> {
   if (tools !== undefined) readToolsFile(tools)
   const code = await serveLanguage(process.stdin, process.stdout, tools)
-  // The protocol's library looks at times whether the editor still lives, which would keep the process.
+  // The protocol's library polls whether the editor is alive, and its timer would keep the process running.
   await new Promise<void>((written) => void process.stdout.write('', () => written()))
   process.exit(code)
 }

@@ -1,5 +1,5 @@
-// `bridle mcp login|logout|list`: access to MCP servers that want a person to agree (OAuth 2.1). Tokens are kept in a file of the user's
-// that nobody else may read; runs use those of the servers that harn.toml declares.
+// `bridle mcp login|logout|list`: access to MCP servers that require a person's consent (OAuth 2.1). Tokens are stored in a file that only the
+// user can read; runs use those of the servers that harn.toml declares.
 
 import { parseUrl } from '@bridle/compiler/grants'
 import { spawn } from 'node:child_process'
@@ -27,7 +27,7 @@ export interface McpLoginFlags extends McpFlags {
   readonly timeout?: number
 }
 
-/** Five minutes: a person has to find a password. */
+/** Five minutes: a person may have to look up a password. */
 const DEFAULT_TIMEOUT_S = 300
 
 export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Promise<number> {
@@ -58,7 +58,7 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
   try {
     const name = (await greetWithTokens(store, url, auth, stop.signal)) ?? (await greet(url, auth, stop.signal))
     const has = readEntries(store).get(url.href)?.['tokens'] !== undefined
-    // Whoever renews or revokes the tokens later is not told the id again. A secret stays where it is.
+    // Later renewals and revocations are not given the id again, so it is stored. The secret is not.
     if (has && flags.clientId !== undefined && secret === undefined && declared?.clientId === undefined)
       await store.set(`${url.href} client`, JSON.stringify({ client_id: flags.clientId, redirect_uris: [redirect.redirectUrl] }))
     if (flags.json === true) console.log(JSON.stringify({ server: url.href, name, loggedIn: has, asked }))
@@ -78,7 +78,7 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
   }
 }
 
-/** With the tokens of an earlier login; when they are of no use they are forgotten, and the registration, which has another way back. */
+/** With the tokens of an earlier login. Tokens that do not work are deleted, as is a registration with another redirect address. */
 async function greetWithTokens(store: FileAuthStore, url: URL, auth: McpAuth, signal: AbortSignal): Promise<string | null> {
   if (readEntries(store).get(url.href)?.['tokens'] !== undefined) {
     let wantsPerson = false
@@ -103,7 +103,7 @@ function forget(store: FileAuthStore, server: string): void {
   for (const what of ['client', 'tokens', 'key']) void store.set(`${server} ${what}`, undefined)
 }
 
-/** Connects, and asks for the tools, since some servers greet anyone. What the server calls itself. */
+/** Connects and lists the tools, since some servers accept any connection. Returns the server's name for itself. */
 async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<string> {
   const config = {
     name: url.href,
@@ -114,7 +114,7 @@ async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<stri
     auth,
     proxyServerName: null,
   } as const
-  // The limit of the whole is the stop's.
+  // `stop` limits the total time.
   const limits = { timeoutMs: LONGEST_MS, signal }
   const connection = await McpConnection.open(
     { config, cwd: undefined, env: {}, stderr: 'ignore', connectTimeoutMs: LONGEST_MS, handlers: {}, fetch: undefined },
@@ -130,7 +130,7 @@ async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<stri
   }
 }
 
-/** Shows the page, and waits for the browser to come back, or for the address to be typed in. */
+/** Opens the page, and waits for the browser's redirect, or for the address to be typed in. */
 async function askPerson(page: URL, flags: McpLoginFlags, answered: (request: URL) => Promise<string>): Promise<string> {
   complain(`To allow access, open this page in a browser:\n\n${page.href}\n\n`)
   if (flags.paste === true) {
@@ -164,14 +164,14 @@ function openBrowser(address: string): void {
 
 export interface McpLogoutFlags extends McpFlags {
   readonly all?: boolean
-  /** Only forget: ask no authorization server to take the tokens back. */
+  /** Only delete locally: do not ask the authorization server to revoke the tokens. */
   readonly local?: boolean
 }
 
-/** How long an authorization server may take to revoke. */
+/** Time limit for revocation by an authorization server. */
 const REVOKE_MS = 10_000
 
-/** Tokens are forgotten in any case; that a server would not take them back is said, since they may be of use until they run out. */
+/** Deletes the tokens in any case, and reports if the server did not revoke them, since they stay valid until they expire. */
 export async function mcpLogoutCommand(server: string | undefined, flags: McpLogoutFlags): Promise<number> {
   if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all, not both')
   const store = openUserStore()
@@ -198,7 +198,7 @@ export async function mcpLogoutCommand(server: string | undefined, flags: McpLog
   return server !== undefined && gone.length === 0 ? EXIT_FAILURE : 0
 }
 
-/** fetch wraps the reason into "fetch failed". */
+/** Unwraps the cause of "fetch failed". */
 function readReason(cause: unknown): string {
   const { cause: inner, message } = cause as Error
   return inner instanceof Error && inner.message !== '' ? inner.message : message
@@ -228,7 +228,7 @@ export function mcpListCommand(flags: McpFlags): number {
 
 type Kept = { readonly [what: string]: { readonly [key: string]: unknown } | undefined }
 
-/** What is kept, by server. */
+/** Stored logins, by server. */
 function readEntries(store: FileAuthStore): ReadonlyMap<string, Kept> {
   const byServer = new Map<string, { [what: string]: { readonly [key: string]: unknown } }>()
   try {

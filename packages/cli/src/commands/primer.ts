@@ -1,4 +1,4 @@
-// `bridle primer`: what a model has to know to write a script, for its system prompt.
+// `bridle primer`: an introduction to the language for a model's system prompt.
 
 import { estimateTokens, primer } from '@bridle/stdlib-tools/ai'
 import { tell, tellJson } from '../printable.js'
@@ -10,7 +10,7 @@ export interface PrimerFlags {
   readonly json?: boolean
 }
 
-/** Throws what reading the declarations of the tools does. */
+/** Throws the errors of reading tool declarations. */
 export function primerCommand({ tools, budget, json }: PrimerFlags): number {
   const text = primer({ tools: tools === undefined ? [] : readToolsFile(tools), ...(budget === undefined ? {} : { budget }) })
   if (json === true) tellJson({ text, tokens: estimateTokens(text) })

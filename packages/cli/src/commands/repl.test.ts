@@ -1,4 +1,4 @@
-// The prompt as a person meets it: keys go in, a screen comes out.
+// The prompt as a person uses it: keys as input, the screen as output.
 
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { Prompt } from './repl.js'
 
 const INTERRUPT = '\u0003'
 
-/** Types all keys at once and gives what the entries said, without what readline draws. */
+/** Types all keys at once and returns the output of the entries, without what readline draws. */
 async function typeKeys(keys: string): Promise<string> {
   const memory = new Memory()
   const runtime = makeCommandRuntime({ terminal: false, memory, authority: makeAuthority({}) })

@@ -1,4 +1,4 @@
-// `bridle repl`: the prompt. Reads entries that may take several lines, runs them in a session, prints what they give. Commands
+// `bridle repl`: the prompt. Reads entries that may span several lines, runs them in a session, prints their results. Commands
 // begin with a colon. Without a terminal it reads standard input the same way, without prompts.
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -69,7 +69,7 @@ export interface PromptStreams {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
   readonly errors: NodeJS.WritableStream
-  /** Whether a person types. */
+  /** Whether input comes from a person. */
   readonly interactive: boolean
   readonly history: { readonly read: () => string[]; readonly write: (history: readonly string[]) => void }
 }
@@ -80,7 +80,7 @@ export class Prompt {
   private readonly lines: Interface
   private readonly interactive: boolean
   private entry: string[] = []
-  /** Lines that were typed and not taken yet. */
+  /** Lines that were typed and not read yet. */
   private typed: string[] = []
   private isClosed = false
   private wake: () => void = () => {}
@@ -100,7 +100,7 @@ export class Prompt {
     })
   }
 
-  /** Exit code: 1 when input that no person typed had an entry that failed. */
+  /** Exit code: 1 when an entry failed and input did not come from a person. */
   async run(): Promise<number> {
     const { lines } = this
     if (this.interactive) this.streams.output.write(`Bridle ${VERSION}. :help explains, :quit ends.\n`)
@@ -137,7 +137,7 @@ export class Prompt {
   }
 
   private interrupt(): void {
-    // What stands on the line would otherwise begin the next one, with the cursor in front of it; lines typed ahead go the same way.
+    // Otherwise the typed text would start the next line, with the cursor before it; lines typed ahead are removed the same way.
     this.clearLine()
     this.typed = []
     if (this.running !== null) {
@@ -154,7 +154,7 @@ export class Prompt {
     this.lines.write(null, { ctrl: true, name: 'u' })
   }
 
-  /** False: the prompt is left. */
+  /** False: leave the prompt. */
   private async take(line: string): Promise<boolean> {
     if (this.entry.length === 0 && /^\s*:/.test(line)) return this.executeCommand(line.trim())
     if (line.trim() === '') {
@@ -236,7 +236,7 @@ export interface CompletionSources {
   readonly methods: readonly string[]
 }
 
-/** What the word at the end of the line could become, and that word. */
+/** The completions of the word at the end of the line, and that word. */
 export function listCompletions(line: string, { session, builtins, methods }: CompletionSources): [string[], string] {
   if (/^\s*:\w*$/.test(line)) {
     const typed = line.trim()
@@ -249,7 +249,7 @@ export function listCompletions(line: string, { session, builtins, methods }: Co
   return [[...new Set(known)].filter((name) => name.startsWith(word)).sort(), word]
 }
 
-/** What of word characters the line ends in. */
+/** The word characters at the end of the line. */
 function readLastWord(line: string): string {
   let start = line.length
   while (start > 0 && /\w/.test(line[start - 1]!)) start--
@@ -262,7 +262,7 @@ function findHistoryFile(): string {
   return join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'bridle', 'repl_history')
 }
 
-/** Newest first, as readline has it. */
+/** Newest first, as readline expects. */
 function readHistory(): string[] {
   try {
     return readFileSync(findHistoryFile(), 'utf8')
@@ -278,6 +278,6 @@ function writeHistory(history: readonly string[]): void {
     makeFolders(dirname(findHistoryFile()), 0o700)
     writeWholeFile(findHistoryFile(), `${history.join('\n')}\n`, { mode: 0o600 })
   } catch {
-    // A history that cannot be kept is no reason to stop.
+    // Continue without a history that cannot be stored.
   }
 }

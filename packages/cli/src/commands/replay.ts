@@ -1,6 +1,6 @@
-// `bridle replay RECORDING [FILE]`: runs a script from the journal of an earlier run. Nothing is performed; the first place where the
-// script does something else than it did then is shown, with the call and the line that makes it. The script is the one that was
-// recorded: as it is now, or as it was then when its file is gone.
+// `bridle replay RECORDING [FILE]`: runs a script from the journal of an earlier run. Nothing is performed. The first point where the
+// script diverges is shown, with the call and its line. The script is the current version of the
+// recorded one, or the recorded version if the file is gone.
 
 import { existsSync } from 'node:fs'
 import { JournalFormatError, decodePlain, listCalls } from '@bridle/stdlib-tools'
@@ -42,7 +42,7 @@ export async function replayCommand(recording: string, file: string | undefined,
   const opened = await openProgram(recording, entries, file, options)
   if (opened === null) return EXIT_FAILURE
   const { runtime, module, script, isWidening } = opened
-  // Other processes went on with it after a crash.
+  // Other processes recovered it after a crash.
   const wasRecovered = entries.slice(2).some(({ type }) => type === 'restore')
   const result = runtime.replay(module, entries, {
     edits,
@@ -64,7 +64,7 @@ export async function replayCommand(recording: string, file: string | undefined,
   return ending.code
 }
 
-// ---- what is run
+// ---- the run
 
 interface OpenedProgram {
   readonly runtime: Runtime
@@ -83,7 +83,7 @@ async function openProgram(
   if (first?.type !== 'run') throw new CommandError(`${recording} is not the journal of a run`)
   const named = file ?? (options.eval === undefined && existsSync(first.label) ? first.label : undefined)
   const before = first.authority ?? null
-  // Only a snapshot goes on; nothing else here performs anything.
+  // Only a snapshot continues for real; nothing else here performs anything.
   const isKept = options.out !== undefined
   const makeRuntime = async (key: string): Promise<{ readonly runtime: Runtime; readonly isWidening: boolean }> => {
     const { authority, isWidening } = await makeResumingAuthority(options, { before, script: key, isAsked: isKept })
@@ -147,7 +147,7 @@ function parseEdits(texts: readonly string[], calls: readonly ListedCall[]): Map
   return edits
 }
 
-// ---- what is told
+// ---- the report
 
 function judge(
   result: ReplayResult,
@@ -195,7 +195,7 @@ function list(calls: readonly ListedCall[], json: boolean): number {
   return 0
 }
 
-/** What the builtin behind a call looks for in its answer. */
+/** What the builtin of a call reads from its outcome. */
 function describeShape(answer: unknown): string {
   if (answer === null) return 'nil'
   if (Array.isArray(answer)) return 'a list'

@@ -1,5 +1,5 @@
-// `bridle resume SNAPSHOT|RECORDING`: goes on with a run that was written down, from where it waited. What was under way then is asked for
-// again, with the same idempotency key; what was printed before is not printed again.
+// `bridle resume SNAPSHOT|RECORDING`: continues a stored run from where it waited. Pending effects are requested
+// again, with the same idempotency key; earlier output is not printed again.
 
 import { readFileSync } from 'node:fs'
 import { CompileError, SnapshotError, describeSnapshot, findLastAuthority } from '@bridle/stdlib-tools'
@@ -19,7 +19,7 @@ import { openContinuedFile } from './run-options.js'
 
 export interface ResumeFlags
   extends ResumingFlags, PeopleFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit' | 'snapshot'> {
-  /** What becomes of calls of a recording that have no outcome and may not be made twice. */
+  /** What to do with calls of a recording that have no outcome and must not be repeated. */
   readonly unknown?: 'fail' | 'retry'
 }
 
@@ -39,12 +39,12 @@ export async function resumeCommand(file: string, options: ResumeFlags): Promise
   })
 }
 
-/** The first byte of a snapshot; no script and no recording begins with it. */
+/** The first byte of a snapshot; scripts and recordings never begin with it. */
 export const SNAPSHOT_MARK = 0x89
 
 /**
- * Goes on with a run whose process ended before it did, from its journal: played to the place where that ends, with nothing performed, and
- * from there on like any other. The journal is continued.
+ * Recovers a run whose process ended early, from its journal: replays it to its end without performing anything, and
+ * continues normally from there. The journal is continued.
  */
 async function resumeRecording(file: string, options: ResumeFlags): Promise<number> {
   const entries = readRecording(file)
@@ -84,7 +84,7 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   })
 }
 
-/** A runtime for a run that goes on, with no more power than it had unless the flags say so. */
+/** A runtime for a run that continues, with no more power than it had unless the flags say so. */
 async function makeResumingRuntime(
   options: SnapshotFlags,
   before: RunAuthority | null,
@@ -106,7 +106,7 @@ export interface OpenedSnapshot {
   readonly widen: boolean
 }
 
-/** Raises CommandError for bytes that are no snapshot, or that do not fit this Bridle. */
+/** Throws CommandError for bytes that are not a snapshot, or not one of this Bridle. */
 export async function openSnapshot(file: string, options: SnapshotFlags): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
   const { file: key, authority: before } = withRefusals(file, () => describeSnapshot(bytes))

@@ -1,4 +1,4 @@
-// What a run may do that goes on: by `resume`, `snapshot` and `replay -o`, and what `--widen` says. The commands are called as the command
+// The authority of a run that continues: by `resume`, `snapshot` and `replay -o`, and the report of `--widen`. Commands are called as the command
 // line calls them, in this process.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ async function runBridle(...words: readonly string[]): Promise<Said> {
 const makeReadingScript = (...paths: readonly string[]): string =>
   `sleep(1ms)\n${paths.map((path) => `println(try { read_file("${path}") } catch (e) { "refused" })`).join('\n')}\n`
 
-/** A snapshot of a run that was started with `flags` and waits in front of its reads. */
+/** A snapshot of a run that was started with `flags` and waits before its reads. */
 async function takeSnapshot(name: string, flags: readonly string[], code: string): Promise<string> {
   expect(await runBridle('snapshot', ...flags, '-o', makeSnapshotPath(name), '-e', code)).toMatchObject({ code: 0, out: '' })
   return makeSnapshotPath(name)
@@ -55,7 +55,7 @@ async function takeSnapshot(name: string, flags: readonly string[], code: string
 
 const everything = [secret, join(inside, 'a.txt'), join(inside, 'deep', 'b.txt')]
 
-describe('a snapshot carries what the run may do', () => {
+describe('a snapshot carries the authority of the run', () => {
   test.each<[string, readonly string[], readonly string[], string]>([
     ['no flag, then or now', [], [], 'the secret\nin a\nin b\n'],
     ['a sandbox stays one', ['--sandbox'], [], 'refused\nrefused\nrefused\n'],
@@ -77,7 +77,7 @@ describe('a snapshot carries what the run may do', () => {
     expect(await runBridle('resume', ...now, file)).toMatchObject({ code: 0, out: expected })
   })
 
-  test('through a snapshot of a snapshot, too', async () => {
+  test('also through a snapshot of a snapshot', async () => {
     const first = await takeSnapshot('first', ['--root', inside], makeReadingScript(...everything))
     const second = makeSnapshotPath('second')
     expect(await runBridle('snapshot', '--at', '1', '--root', join(inside, 'deep'), '-o', second, first)).toMatchObject({
@@ -125,7 +125,7 @@ describe('a snapshot carries what the run may do', () => {
     }
   })
 
-  test('a secret is lent where it was lent, and to no other origin', async () => {
+  test('a secret is lent to the same origin only', async () => {
     vi.stubEnv('HELD_TOKEN', 'held-4711')
     const asking = (origin: string): string =>
       `sleep(1ms)\nprintln(try { http_get("${origin}/", {auth: {secret: "HELD_TOKEN"}}) } catch (e) { to_string(e) })\n`
@@ -147,7 +147,7 @@ describe('a snapshot carries what the run may do', () => {
     }
   })
 
-  test('what is widened is told', async () => {
+  test('widening is reported', async () => {
     const file = await takeSnapshot('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
     const { err } = await runBridle('resume', '--widen', file)
     expect(err).toContain('bridle: widened:\n  powers: mcp.connect, process.exec')
@@ -158,7 +158,7 @@ describe('a snapshot carries what the run may do', () => {
     )
   })
 
-  test('a root is where it was, when a link to it points elsewhere', async () => {
+  test('a root stays the same when a link to it is changed', async () => {
     const link = join(folder, 'link')
     symlinkSync(inside, link)
     const file = await takeSnapshot('link', ['--root', link], makeReadingScript(...everything, join(link, 'a.txt')))
@@ -181,7 +181,7 @@ describe('a snapshot carries what the run may do', () => {
   })
 })
 
-describe('what a file says about authority only takes away', () => {
+describe('authority stored in a file only takes away', () => {
   type Document = unknown[]
   const AUTHORITY = 11
   const rewriteDocument = (file: string, change: (document: Document) => Document, version = 3): string => {
@@ -191,7 +191,7 @@ describe('what a file says about authority only takes away', () => {
     return out
   }
 
-  test('a claim to everything is held to the flags', async () => {
+  test('a claim to everything is limited by the flags', async () => {
     const file = await takeSnapshot('claims', ['--sandbox'], makeReadingScript(...everything))
     const claims = rewriteDocument(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, null]))
     expect(await runBridle('resume', '--root', inside, claims)).toMatchObject({ out: 'refused\nin a\nin b\n' })
@@ -225,7 +225,7 @@ describe('what a file says about authority only takes away', () => {
     expect(await runBridle('resume', changed)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
   })
 
-  test('one of a version that said nothing needs flags that do', async () => {
+  test('one of a version without stored authority needs flags', async () => {
     const file = await takeSnapshot('old', [], makeReadingScript(...everything))
     const old = rewriteDocument(file, (document) => document.slice(0, AUTHORITY), 2)
     expect(await runBridle('resume', old)).toEqual({
@@ -238,7 +238,7 @@ describe('what a file says about authority only takes away', () => {
   })
 })
 
-describe('a recording carries it, too', () => {
+describe('a recording carries the authority', () => {
   const code = makeReadingScript(...everything)
   const recordRun = async (name: string, flags: readonly string[]): Promise<string> => {
     const journal = join(folder, `${name}.jsonl`)
@@ -246,12 +246,12 @@ describe('a recording carries it, too', () => {
     return journal
   }
 
-  test('a replay refuses again what was refused', async () => {
+  test('a replay repeats refusals', async () => {
     const journal = await recordRun('again', ['--sandbox', '--deny', 'read_file'])
     expect(await runBridle('replay', journal)).toMatchObject({ code: 0, err: '' })
   })
 
-  test('a run that goes on from a replay has what the recorded one had', async () => {
+  test('a run that continues from a replay has the authority of the recorded one', async () => {
     const journal = await recordRun('on', ['--root', inside])
     const out = makeSnapshotPath('replayed')
     expect(await runBridle('replay', journal, '--until', '0', '-o', out)).toMatchObject({ code: 0 })
@@ -262,7 +262,7 @@ describe('a recording carries it, too', () => {
     expect((await runBridle('resume', out)).out).toContain('the secret\nin a\nin b\n')
   })
 
-  test('one of a version that said nothing needs flags to go on, and none to be replayed', async () => {
+  test('one of a version without stored authority needs flags to continue, but not to be replayed', async () => {
     const journal = await recordRun('silent', [])
     const [first, ...rest] = readFileSync(journal, 'utf8').split('\n')
     const head = JSON.parse(first!) as Record<string, unknown>
@@ -292,7 +292,7 @@ describe('a recording carries it, too', () => {
   })
 })
 
-describe('a run whose process ended goes on from its journal', () => {
+describe('a run whose process ended is recovered from its journal', () => {
   const data = join(inside, 'a.txt')
   const written = join(folder, 'written.txt')
   const code = `println("one")
@@ -318,7 +318,7 @@ println(argv)
     return path
   }
 
-  test('wherever it was cut off, also in the middle of a line', async () => {
+  test('cut off anywhere, also in the middle of a line', async () => {
     const lines = await recordRun('cuts')
     for (let at = 2; at < lines.length - 1; at++) {
       const whole = `${lines.slice(0, at).join('\n')}\n`
@@ -327,7 +327,7 @@ println(argv)
         const { out } = await runBridle('resume', '--unknown', 'retry', '--json', writeJournal)
         const ended = JSON.parse(out) as Ended
         expect(ended).toMatchObject({ status: 'done', output: expect.stringMatching(/^one\nin a\n\d+\n\[word\]\n$/) as string })
-        // The journal is whole again: it replays, and there is nothing to go on with.
+        // The journal is complete again: it replays, and nothing remains to continue.
         expect(await runBridle('replay', writeJournal)).toMatchObject({ code: 0, out: ended.output, err: '' })
         expect(await runBridle('resume', writeJournal)).toMatchObject({
           code: 1,
@@ -337,7 +337,7 @@ println(argv)
     }
   })
 
-  test('what was printed is not printed again, and what may have happened is not done again', async () => {
+  test('output is not repeated, and an effect that may have happened is not repeated', async () => {
     const lines = await recordRun('unknown')
     const intent = lines.findIndex((line) => line.includes('"fs.write"'))
     const writeJournal = (): string => cut('unknown', `${lines.slice(0, intent + 1).join('\n')}\n`)
@@ -352,11 +352,11 @@ println(argv)
     expect(readFileSync(written, 'utf8')).toBe('w')
   })
 
-  test('under the authority of then and the flags of now, each time', async () => {
+  test('under both the stored authority and the current flags, each time', async () => {
     const lines = await recordRun('held', '--root', folder)
     const begun = `${lines.slice(0, 2).join('\n')}\n`
     const held = cut('held', begun)
-    // Narrowed once, it stays so: the process that went on is cut off, too.
+    // Narrowed once, it stays narrowed: the process that continued is cut off, too.
     expect(await runBridle('resume', '--deny', 'append_file', held)).toMatchObject({
       code: 1,
       err: expect.stringContaining('not permitted') as string,
@@ -373,7 +373,7 @@ println(argv)
     })
   })
 
-  test('a dry run goes on as one', async () => {
+  test('a dry run continues as a dry run', async () => {
     const lines = await recordRun('dry', '--dry-run')
     const begun = cut('dry', `${lines.slice(0, 2).join('\n')}\n`)
     rmSync(written, { force: true })
@@ -387,7 +387,7 @@ println(argv)
     expect(existsSync(written)).toBe(false)
   })
 
-  test('two processes never go on with it together', () => {
+  test('two processes never continue it at once', () => {
     const path = join(folder, 'shared.jsonl')
     const first = fileJournal(path)
     first.append({ type: 'cancel', reason: 'first', now: 0 })

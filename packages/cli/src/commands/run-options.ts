@@ -1,4 +1,4 @@
-// What the options of `bridle run` stand for: files of input, answers, journals and traces. Apart from run.ts, because a run without
+// Files named by options of `bridle run`: input, answers, journals and traces. Separate from run.ts, because a run without
 // options needs none of it.
 
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ export function readExtensions(names: readonly string[] | undefined): readonly '
   })
 }
 
-/** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
+/** A trace in a file; a path that is a folder, or ends with a slash, gets a file named after the run. */
 export function makeTracing(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
   const secrets = listSecretValues()
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
@@ -43,7 +43,7 @@ export function makeTracing(path: string, isRequired = false): { readonly tracin
   }
 }
 
-/** Of runs that a command begins later. Throws UsageError where many runs would share one file. */
+/** For runs that a command starts later. Throws UsageError if many runs would share one file. */
 export function makeTracings(
   path: string,
   { isRequired, runs }: { readonly isRequired: boolean; readonly runs: 'one' | 'many' },
@@ -54,7 +54,7 @@ export function makeTracings(
   return () => makeTracing(path.endsWith('/') ? path : `${path}/`, isRequired).tracing
 }
 
-/** Says what it cannot write; the run goes on without it. */
+/** Reports what it cannot write; the run continues without it. */
 function withComplaints(sink: TraceSink, file: string): TraceSink {
   const complainOnFailure = (work: () => void): void => {
     try {
@@ -71,7 +71,7 @@ function withComplaints(sink: TraceSink, file: string): TraceSink {
   }
 }
 
-/** Sorts by time of making (RFC 9562). */
+/** Sorts by creation time (RFC 9562). */
 function makeUuidv7(): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)
@@ -80,7 +80,7 @@ function makeUuidv7(): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** JSON, or the file behind an @. Throws UsageError, which begins with `problem`, and CommandError. */
+/** JSON, or the file after an @. Throws UsageError, which begins with `problem`, and CommandError. */
 export function readInput(text: string, problem = '--input is not JSON', hint?: string): Plain {
   let json = text
   if (text.startsWith('@')) {
@@ -93,7 +93,7 @@ export function readInput(text: string, problem = '--input is not JSON', hint?: 
   return readJson(json, problem, hint)
 }
 
-/** JSON as scripts read it: whole numbers of any size stay what they are. Throws UsageError, which begins with `problem`. */
+/** JSON as scripts read it: integers of any size stay exact. Throws UsageError, which begins with `problem`. */
 export function readJson(text: string, problem: string, hint?: string): Plain {
   const read = parseJson(text)
   if (!read.ok)
@@ -109,7 +109,7 @@ export function openJournal(path: string): Journal {
   return openReportingJournal(path, fileJournal)
 }
 
-/** The same behind what is there. */
+/** The same, appended to an existing file. */
 export function openContinuedFile(path: string): Journal {
   return openReportingJournal(path, continuedJournal)
 }
@@ -134,7 +134,7 @@ function openReportingJournal(path: string, open: (path: string) => Journal): Jo
   }
 }
 
-/** The answers of models in a file; what is wrong with them is said before the run. */
+/** Model answers from a file; errors in it are reported before the run. */
 export function readFixtures(path: string): string {
   let lines: string
   try {

@@ -1,4 +1,4 @@
-// `bridle run`: one script from start to end in this process. Its output goes out as it comes; how it ended decides the exit code.
+// `bridle run`: one script from start to end in this process. Output is written as it is produced; the outcome decides the exit code.
 
 import { fromPlain } from '@bridle/vm'
 import { complain } from '../printable.js'

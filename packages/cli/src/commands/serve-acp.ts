@@ -1,5 +1,5 @@
 // `bridle serve acp [FILE]`: a script as an agent that an editor or another program drives over standard input and output.
-// Every prompt runs the script, with the text in the global `prompt`; without a file the prompt itself is
+// Every prompt runs the script, with the text in the global `prompt`; without a file the prompt is
 // the script. Standard output belongs to the protocol.
 
 import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
@@ -20,7 +20,7 @@ import type { SizeFlags } from '../further-limits.js'
 const PROMPT_KEY = '<prompt>'
 
 export interface AcpFlags extends AuthorityFlags, SizeFlags {
-  /** Folder that sessions are kept in. */
+  /** Folder where sessions are stored. */
   readonly sessions?: string
   readonly deltas?: 'none' | 'thoughts' | 'all'
 }
@@ -47,7 +47,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
       throw cause instanceof CompileError ? new Error(cause.render(), { cause }) : cause
     }
   }
-  /** Those of the manifest with those of the client, as far as the flags allow either. */
+  /** Servers of the manifest and those of the client, as far as the flags allow them. */
   const joinServers = (servers: AcpMcpServers): Manifest['mcpServers'] =>
     pickReachableServers({ mcpServers: { ...manifest?.mcpServers, ...servers } }, authority)
   const server = new AcpServer(
@@ -60,9 +60,9 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
       ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
       start: ({ cwd, mcpServers }) => ({
         providers: [
-          // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.
+          // Paths are relative to the client's folder; confined runs stay confined to the folders of the flags.
           ...nodeProviders(authority.providers.sandbox === 'none' ? { ...authority.providers, root: cwd } : authority.providers),
-          // Without servers of its own a session has those of the manifest, from the runtime.
+          // A session without servers of its own has those of the manifest, from the runtime.
           ...(Object.keys(mcpServers).length === 0
             ? []
             : [

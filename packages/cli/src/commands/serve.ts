@@ -1,5 +1,5 @@
 // `bridle serve mcp FILE`: a script as an MCP server. A file with exported functions offers those; any other file is run, and
-// what it registered is offered. Standard output belongs to the protocol, so whatever scripts print
+// what it registered is offered. Standard output belongs to the protocol, so the output of scripts
 // goes to standard error.
 
 import { readFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ const toStderr = (text: string): void => {
   process.stderr.write(text)
 }
 
-/** null when the script does not compile or fails before it serves; the reason is on stderr then. */
+/** null when the script does not compile or fails before it serves; the reason is then on stderr. */
 async function makeBackend(runtime: Runtime, script: Script, signal: AbortSignal): Promise<McpBackend | null> {
   const desk = new ApprovalDesk()
   if (parseExportedFunctions(script.text).length > 0) {
@@ -79,7 +79,7 @@ async function makeBackend(runtime: Runtime, script: Script, signal: AbortSignal
       return new ExportedBackend(runtime, script.key, script.text, { desk, onOutput: toStderr })
     } catch (cause) {
       if (!(cause instanceof CompileError)) throw cause
-      // The small programs that import the file would show their own text; the file itself says it better.
+      // Reports errors of the file itself; otherwise the small program that imports it would report them with its own source.
       if (compileScript(runtime, script) !== null) complain(`${cause.render()}\n`)
       return null
     }

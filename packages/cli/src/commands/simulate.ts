@@ -1,5 +1,5 @@
-// `bridle simulate FILE`: does a script survive crashes and full disks? Runs it in a made-up world, once for each seed, fault and entry of
-// its journal, and shows what went wrong with the command that brings it back.
+// `bridle simulate FILE`: does a script survive crashes and full disks? Runs it in a simulated world, once per seed, fault and entry of
+// its journal, and shows failures with the command that reproduces them.
 
 import { encodeEntry } from '@bridle/stdlib-tools'
 import type { JudgedRun, SimulatedFault, SimulationFailure } from '@bridle/stdlib-tools'
@@ -36,7 +36,7 @@ export interface SimulateFlags extends AuthorityFlags, SizeFlags {
 }
 
 export interface SimulateCommandOptions extends SimulateFlags {
-  /** Of the command line: its own, and those of the script. */
+  /** Arguments of the command line: its own, and those of the script. */
   readonly words: { readonly own: readonly string[]; readonly script: readonly string[] }
 }
 
@@ -59,7 +59,7 @@ export async function simulateCommand(file: string | undefined, options: Simulat
     unknown: options.unknown,
     sameEnd: options.anyEnd !== true,
   }
-  // What does not compile is said once, as `run` says it.
+  // Compile errors are reported once, as `run` reports them.
   if (compileScript(makeCommandRuntime({ ...makeHostOptions(job), args: job.args }), job.script, options) === null)
     return EXIT_FAILURE
   const stop = new Stop(options.timeout ?? null)
@@ -82,7 +82,7 @@ export async function simulateCommand(file: string | undefined, options: Simulat
     if (jobs > 1) await simulateInWorkers(job, seeds, { jobs, signal, onRun: note })
     else await simulateJob(job, seeds, { signal, onRun: (judged) => note(judged.failures) })
     progress.clear()
-    // Threads tell of their seeds as they come.
+    // Threads report their seeds in any order.
     failures.sort((a, b) => a.seed - b.seed)
     const [first] = failures
     if (options.record !== undefined && first !== undefined && !stop.isCancelled) await record(options.record, job, first, signal)
@@ -116,19 +116,19 @@ export async function simulateCommand(file: string | undefined, options: Simulat
   return code
 }
 
-/** What the error `unknown_outcome` says. */
+/** The message of the error `unknown_outcome`. */
 const UNKNOWN = 'is unknown: its process ended after the call was begun'
 const UNKNOWN_HINT = `hint: a call that may not be made twice and was left without an answer fails with unknown_outcome: catch it, or see with
       --unknown retry how the script fares when such calls are made again\n`
 
-/** Most entries of a journal fail for the same reason: one of each kind is shown. */
+/** Most entries of a journal fail for the same reason: one failure of each kind is shown. */
 const MOST_KINDS = 5
 
-/** Shows failures when they are found, since a simulation may take long. */
+/** Shows failures as they are found, since a simulation may take long. */
 class Shown {
   private readonly kinds = new Set<string>()
 
-  /** '' for kinds that were seen before, or come late. */
+  /** '' for kinds that were already shown, or are past the limit. */
   show(failure: SimulationFailure, command: string): string {
     const kind = JSON.stringify([failure.oracle, failure.fault?.kind ?? null, failure.message])
     if (this.kinds.has(kind)) return ''
@@ -156,7 +156,7 @@ function formatCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** Writes the journal of a failing run: simulated again, since nobody knew that it was wanted. */
+/** Writes the journal of a failing run by simulating it again, because it was not recorded the first time. */
 async function record(file: string, job: SimulationJob, failure: SimulationFailure, signal: AbortSignal): Promise<void> {
   const { seed, fault } = failure
   let journal: JudgedRun['journal'] = []
@@ -191,7 +191,7 @@ function parseFaults(text: string): readonly SimulatedFault[] {
   })
 }
 
-/** Plain data: threads are handed it. */
+/** Plain data: it is passed to threads. */
 function pickAuthority({ allow, deny, grant, root, sandbox, skillDir }: SimulateFlags): AuthorityFlags {
   return {
     ...(allow === undefined ? {} : { allow }),
@@ -203,10 +203,10 @@ function pickAuthority({ allow, deny, grant, root, sandbox, skillDir }: Simulate
   }
 }
 
-/** What decides which runs are made; a failure names its own. */
+/** Options that choose the runs; a failure names its own. */
 const CHOICES = new Set(['--seeds', '--seed', '--faults', '--points', '--points-per-seed', '--jobs', '--record', '--timeout'])
 
-/** The command line as it was, for the seed and the entry of a failure. */
+/** The original command line, with the seed and the entry of a failure. */
 function formatCommand(
   { reproduce: { seeds, faults = [], points = [] } }: SimulationFailure,
   { own, script }: SimulateCommandOptions['words'],
@@ -223,7 +223,7 @@ function formatCommand(
   return ['bridle', ...kept, ...chosen, ...where, ...behind].map(quoteWord).join(' ')
 }
 
-/** As shells of POSIX read it. */
+/** Quoted for POSIX shells. */
 function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -1,5 +1,5 @@
-// `bridle snapshot FILE -o SNAPSHOT`: runs a script, or goes on with a snapshot, to a place where it waits, and writes it down there.
-// `bridle resume` goes on from the file, as often as wanted.
+// `bridle snapshot FILE -o SNAPSHOT`: runs a script, or continues a snapshot, until it waits, and stores it.
+// `bridle resume` continues from the file, any number of times.
 
 import { fromPlain } from '@bridle/vm'
 import { makeAuthority, withLock } from '../authority.js'
@@ -19,7 +19,7 @@ import { complain, tellJson } from '../printable.js'
 export interface SnapshotFlags
   extends ResumingFlags, PeopleFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'limit'> {
   readonly out: string
-  /** Number of the call in front of which to stop. */
+  /** Number of the call before which to stop. */
   readonly at?: number
   readonly onInterrupt?: boolean
   readonly scriptArguments: readonly string[]

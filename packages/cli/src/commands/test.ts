@@ -1,4 +1,4 @@
-// `bridle test [PATH…]`: runs test pipelines and reports each. The report is the reference's.
+// `bridle test [PATH…]`: runs test pipelines and reports each in the format of the reference.
 // Exit 0 when all passed (also when there was none), 1 when one failed, 2 when a filter selects none.
 
 import { findClosest } from '@bridle/parser'
@@ -25,12 +25,12 @@ export interface TestFlags extends AuthorityFlags, SizeFlags {
   readonly failFast?: boolean
   readonly verbose?: boolean
   readonly json?: boolean
-  /** Where the results go in the form of JUnit. */
+  /** File for the results in JUnit format. */
   readonly junit?: string
   readonly watch?: boolean
-  /** Count what the tests reach. */
+  /** Measure the coverage of the tests. */
   readonly coverage?: boolean
-  /** The same, written in the form of lcov. */
+  /** File for coverage in lcov format. */
   readonly lcov?: string
 }
 
@@ -110,7 +110,7 @@ function renderResult(result: TestResult, verbose: boolean): string {
   const place = toOneLine(`${result.name ?? '<file error>'} [${result.file}]`)
   const title = `  ${paintText(passed ? 'PASS' : 'FAIL', passed)}  ${place}${passed ? ` (${result.ms} ms)` : ''}\n`
   const output = result.output === '' || (passed && !verbose) ? '' : `${indent('output:', 8)}${indent(result.output, 10)}`
-  // What the test printed stays as it was printed.
+  // The output of the test is passed on unchanged.
   return title + indent(toPrintable(result.report), 8) + output
 }
 
@@ -146,7 +146,7 @@ function makeDocument(results: readonly TestResult[], ms: number, reached: reado
   }
 }
 
-/** A filter that selects nothing is misspelt: a green run without a test would say that all is well. */
+/** A filter that selects nothing is misspelt: a run without a test must not count as success. */
 function makeNoneSelectedError(filter: string, files: readonly TestFile[]): UsageError {
   const names = files.flatMap(({ tests }) => tests)
   const near = findClosest(filter, names)

@@ -1,5 +1,5 @@
-// `bridle tools`: the tools that a script can call (lock.ts says which those are): list, describe, call one, pin them in a lock
-// file, and say what is otherwise now.
+// `bridle tools`: the tools that a script can call (lock.ts defines which): list, describe, call one, pin them in a lock
+// file, and report changes.
 
 import { existsSync } from 'node:fs'
 import { CompileError } from '@bridle/stdlib-tools'
@@ -42,7 +42,7 @@ const SOURCES: readonly KnownTool['source'][] = ['script', 'mcp', 'bridle']
 
 export async function toolsListCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
   const found = await collectSources(file, flags)
-  // Whoever asks about a script means its own tools first.
+  // With a script, its own tools come first.
   const tools = SOURCES.flatMap((source) => found.tools.filter((tool) => tool.source === source))
   if (flags.json === true) {
     print(tools.map(({ key, source, name, description, hash }) => ({ key, source, name, description, hash })))
@@ -55,7 +55,7 @@ export async function toolsListCommand(file: string | undefined, flags: ToolsFla
   return chooseExitCode(found)
 }
 
-/** Declarations of the tools, in one of four forms. */
+/** Declarations of the tools, in one of four formats. */
 export async function toolsTypesCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
   const forms = [flags.json, flags.short, flags.ts].filter((each) => each === true)
   if (forms.length > 1) throw new UsageError('--json, --short and --ts are different forms: choose one')
@@ -80,7 +80,7 @@ function makeDeclaration({ name, description, input, output, about }: KnownTool)
   }
 }
 
-/** A list that lacks what could not be asked is no success. */
+/** An incomplete list, because a server could not be asked, is not a success. */
 const chooseExitCode = ({ problems }: Collected): number => (problems.length > 0 ? EXIT_FAILURE : 0)
 
 export async function toolsDescribeCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
@@ -116,7 +116,7 @@ export async function toolsLockCommand(file: string | undefined, flags: ToolsFla
   return 0
 }
 
-/** Exit 1 when a pinned tool changed or is gone; new ones are shown and do no harm. */
+/** Exit 1 when a pinned tool changed or is gone; new ones are only shown. */
 export async function toolsDiffCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
   const lock = readLock(flags.lockFile ?? LOCK_FILE, flags.verifyKey)
   const found = await collectSources(file, flags)
@@ -139,7 +139,7 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
 // ---- calling -------------------------------------------------------------------------------------------------------------
 
 export async function toolsCallCommand(name: string, given: readonly (string | undefined)[], flags: ToolsFlags): Promise<number> {
-  // Arguments may stand behind the script, or alone.
+  // Arguments may follow the script, or stand alone.
   if (given.every((each) => each === undefined) && name.endsWith('.harn') && existsSync(name))
     throw new UsageError(`which tool of ${name}? bridle tools call NAME ${name}; \`bridle tools list ${name}\` names them`)
   const isJson = (each: string): boolean => /^\s*[{["]/.test(each)
@@ -175,14 +175,14 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     launch: (options) => runtime.start(module, start(options)),
     json: false,
     dryRun: false,
-    // Whoever calls a tool wants its result and nothing else where a program can read it.
+    // A program that reads the output needs the result and nothing else.
     print: (text) => process.stderr.write(text),
-    // Programs get the result as it is; a terminal would obey what is in it.
+    // Programs get the raw result; for a terminal, control characters are replaced.
     onDone: (value) => {
       const text = `${display(value)}\n`
       process.stdout.write(process.stdout.isTTY === true ? toPrintable(text) : text)
     },
-    // The code is `thrown` or `runtime_error` for what is no error of a tool.
+    // The code is `thrown` or `runtime_error` if it is not a tool error.
     onFailed: ({ fault }) => {
       if (flags.json !== true) return
       const error = { ...makeFaultError(fault, makeSourceLookup(module, script)), message: fault.message }
@@ -205,7 +205,7 @@ interface CallState extends FrameState {
   stage: 'call' | 'json' | 'text'
 }
 
-/** The call that follows the script; its value is the text that is printed. */
+/** The call that is appended to the script; its value is the printed text. */
 function callFamily(
   name: string,
   server: { readonly server: string; readonly tool: string } | null,
@@ -230,7 +230,7 @@ function callFamily(
           return display(ctx.result)
       }
     },
-    // A failed tool is a dict with much in it; a person wants to know why and under which code to look it up.
+    // A failed tool is a large dict; a person needs the reason and the code to look up.
     onFault: (ctx, _, fault) => {
       const { caught } = fault
       if (!(caught instanceof HarnDict) || caught.get('name') !== 'ToolError') return ctx.fail(fault)
@@ -297,7 +297,7 @@ function find(name: string, { tools }: Collected): KnownTool {
         : `there is no tool ${name}; did you mean ${near}?`,
     )
   }
-  // A script's own tool is the one that its name means.
+  // A plain name means the script's own tool.
   return found.find((tool) => tool.source === 'script') ?? first
 }
 

@@ -30,7 +30,7 @@ export async function traceListCommand(flags: TraceFlags): Promise<number> {
     try {
       events = readEvents(join(dir, `${run}.jsonl`))
     } catch (cause) {
-      // The others are there all the same.
+      // Show the others anyway.
       if (!(cause instanceof CommandError)) throw cause
       problems.push(cause.message)
       return []
@@ -146,7 +146,7 @@ function findPath(run: string, flags: TraceFlags): string {
   if (!existsSync(dir)) throw makeMissingError(run, `no such file, and no folder ${dir} (--dir) to look for a run in`)
   const runs = runsIn(dir)
   const id = run.endsWith('.jsonl') ? run.slice(0, -'.jsonl'.length) : run
-  // The beginning of an id is enough, as long as no other run begins so.
+  // A unique prefix of an id is enough.
   const meant = runs.includes(id) ? [id] : runs.filter((each) => id !== '' && each.startsWith(id))
   const [only, other] = meant
   if (only !== undefined && other === undefined) return join(dir, `${only}.jsonl`)

@@ -48,13 +48,13 @@ describe('discover', () => {
     })
   })
 
-  test('a parked test is named with its reason, but runs when named outright', () => {
+  test('a parked test is listed with its reason, but runs when it is named', () => {
     const folder = makeTree({ 'x.harn': '', 'x.expected': '', 'x.conformance-skip': 'needs a network\n' })
     expect(discover(folder)[0]?.parked).toBe('needs a network')
     expect(discover(join(folder, 'x.harn'))[0]?.parked).toBe(null)
   })
 
-  test('a model fixture comes with its test', () => {
+  test('a model fixture belongs to its test', () => {
     const folder = makeTree({
       'x.harn': '',
       'x.expected': '',
@@ -65,14 +65,14 @@ describe('discover', () => {
     expect(discover(folder).map((found) => found.llmMock)).toEqual(['{"text":"hi"}\n', null])
   })
 
-  test('one file is a suite of one', () => {
+  test('a file is a suite of one test', () => {
     const folder = makeTree({ 'deep/x.harn': '', 'deep/x.error': 'no' })
     expect(discover(join(folder, 'deep', 'x.harn')).map((found) => found.name)).toEqual(['x'])
   })
 })
 
 describe('known gaps', () => {
-  test('the nearest list above a path governs it', () => {
+  test('the nearest list above a path applies', () => {
     const folder = makeTree({ 'known-gaps.tsv': '# why\ntests/a/x\tneeds tokens\n', 'tests/a/x.harn': '' })
     const gaps = readGaps(join(folder, 'tests', 'a'))
     expect([...gaps]).toEqual([[join(folder, 'tests', 'a', 'x.harn'), 'needs tokens']])
@@ -83,7 +83,7 @@ describe('known gaps', () => {
     expect(() => readGaps(makeTree({ 'known-gaps.tsv': 'tests/x\n' }))).toThrow(/known-gaps\.tsv:1/)
   })
 
-  test('a listed script that is gone is reported', () => {
+  test('a listed script that does not exist is reported', () => {
     const folder = makeTree({ 'known-gaps.tsv': 'x\tgone\n' })
     expect(listStaleGaps(readGaps(folder), folder)).toEqual(['x.harn'])
   })

@@ -1,5 +1,5 @@
-// Finds the scripts of a conformance suite. A script is a test when it has a sibling with what is
-// expected; a `.harn` file without one is a helper that tests import. Nothing here reads a script's text.
+// Finds the scripts of a conformance suite. A script is a test when it has a sibling with the
+// expected result; a `.harn` file without one is a helper that tests import. Nothing here reads a script's source.
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
@@ -10,32 +10,32 @@ export interface ConformanceTest {
   readonly name: string
   readonly file: string
   /**
-   * What the sibling files decide: the program must finish with an output, or fail with one of some patterns, or it is not run
-   * and only looked at.
+   * Decided by the sibling files: the program must finish with an output, or fail with one of some patterns, or it is only
+   * analysed.
    */
   readonly kind: 'positive' | 'negative' | 'static'
-  /** Text of the `.expected` or `.error` file; '' for what is only looked at. */
+  /** Content of the `.expected` or `.error` file; '' for a script that is only analysed. */
   readonly wanted: string
-  /** For what is only looked at: texts of the files that say what must be seen, null where there is none. */
+  /** For a script that is only analysed: contents of the files with the expected results, null for a missing one. */
   readonly views: StaticViews
-  /** Text of `<stem>.llm-mock.jsonl`, the replies that model calls get. */
+  /** Content of `<stem>.llm-mock.jsonl`, the replies to model calls. */
   readonly llmMock: string | null
   /** Why the script is not run; null for one that is. */
   readonly parked: string | null
 }
 
 export interface StaticViews {
-  /** `.findings`: what `bridle check --invariants` reports. */
+  /** `.findings`: the expected output of `bridle check --invariants`. */
   readonly findings: string | null
   /** `.fixed`: the script after all repairs. */
   readonly fixed: string | null
-  /** `.formatted`: the script in the one layout. */
+  /** `.formatted`: the formatted script. */
   readonly formatted: string | null
 }
 
-/** The tests below `path`, a folder or one file, in the order in which they are judged and reported. */
+/** The tests below `path`, a folder or one file, in the order of judging and reporting. */
 export function discover(path: string): ConformanceTest[] {
-  // A script that is named outright runs even when it is parked: parking hides it from walks.
+  // A script that is named runs even when it is parked: parking hides it from walks.
   if (statSync(path).isFile()) return [readTest(path, cutExtension(basename(path)), false)].filter((test) => test !== null)
   return listScripts(path).flatMap((file) => readTest(file, cutExtension(relative(path, file).split(sep).join('/')), true) ?? [])
 }
@@ -44,7 +44,7 @@ function listScripts(folder: string): string[] {
   const entries = readEntries(folder).toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name)
-    // A link to a folder is not followed, so that a loop of links cannot hold the walk up.
+    // A link to a folder is not followed, so that a cycle of links cannot block the walk.
     if (entry.isDirectory()) return listScripts(path)
     return entry.name.endsWith('.harn') && isFile(path) ? [path] : []
   })

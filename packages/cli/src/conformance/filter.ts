@@ -24,7 +24,7 @@ function matchEither(matches: (path: string) => boolean): Filter {
   return (name) => matches(`${name}.harn`) || matches(name)
 }
 
-/** `*` stands for any text, slashes too, `?` for one character; the whole path must match. */
+/** `*` matches any text, including slashes, `?` one character; the whole path must match. */
 function compileGlob(glob: string): (path: string) => boolean {
   return compileWildcards(glob, { separator: null, one: true })
 }

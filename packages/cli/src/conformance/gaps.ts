@@ -1,5 +1,5 @@
-// `known-gaps.tsv`, beside the tests: scripts that fail today, with the reason. A listed script is reported as skipped with its
-// reason; one that passes although it is listed is a failure, so that the list can only shrink.
+// `known-gaps.tsv`, beside the tests: scripts that currently fail, with the reason. A listed script is reported as skipped with its
+// reason. A listed script that passes is a failure, so that the list can only shrink.
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -9,7 +9,7 @@ export const GAPS_FILE = 'known-gaps.tsv'
 /** Absolute script path → why it fails. */
 export type KnownGaps = ReadonlyMap<string, string>
 
-/** The list that governs `path`: the nearest one in its folder or above, within four levels. */
+/** The list that applies to `path`: the nearest one in its folder or above, within four levels. */
 export function readGaps(path: string): KnownGaps {
   const gaps = new Map<string, string>()
   const file = findNearestList(resolve(path))
@@ -25,7 +25,7 @@ export function readGaps(path: string): KnownGaps {
   return gaps
 }
 
-/** Listed scripts below `path` that do not exist: the list must not outlive them. */
+/** Listed scripts below `path` that do not exist, so that the list cannot outlive them. */
 export function listStaleGaps(gaps: KnownGaps, path: string): string[] {
   const top = resolve(path)
   return [...gaps.keys()]

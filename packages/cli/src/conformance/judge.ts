@@ -1,4 +1,4 @@
-// Decides whether one run of a conformance script is what its `.expected` or `.error` file asks for.
+// Decides whether one run of a conformance script matches its `.expected` or `.error` file.
 // Pure: an outcome and the wanted text in, a verdict out.
 
 import { RE2JS } from 're2js'
@@ -8,7 +8,7 @@ export type Outcome =
   | { readonly kind: 'finished'; readonly output: string }
   | { readonly kind: 'failed'; readonly output: string; readonly error: string }
 
-/** null when the run passes, otherwise what a person needs to see why not. */
+/** null when the run passes, otherwise an explanation of the difference. */
 export type Verdict = string | null
 
 export function judge(kind: 'positive' | 'negative', wanted: string, outcome: Outcome): Verdict {
@@ -29,7 +29,7 @@ function judgeNegative(wanted: string, outcome: Outcome): Verdict {
   if (outcome.kind === 'finished')
     return `expected an error matching ${spec}, but the program finished\n${indent(normalise(outcome.output))}`
   const lines = splitLines(spec).map((line) => line.trim())
-  // A blank line among others is layout; a file that is blank altogether accepts every error.
+  // A blank line among others is layout; a blank file accepts every error.
   const patterns = lines.length === 1 ? lines : lines.filter((line) => line !== '')
   let broken = ''
   for (const pattern of patterns) {
@@ -40,7 +40,7 @@ function judgeNegative(wanted: string, outcome: Outcome): Verdict {
   return `the error does not match\nexpected: ${patterns.join('\n      or: ')}\n  actual: ${outcome.error}${broken}`
 }
 
-/** A string says why the pattern cannot be used. */
+/** A string says why the pattern is invalid. */
 function matches(pattern: string, message: string): boolean | string {
   if (!pattern.startsWith('re:')) return message.includes(pattern)
   const source = pattern.slice(3).trim()
@@ -51,7 +51,7 @@ function matches(pattern: string, message: string): boolean | string {
   }
 }
 
-/** Right-trimmed, with `\n` line ends and the times of timer lines blanked. */
+/** Right-trimmed, with `\n` line ends and without the times of timer lines. */
 export function normalise(text: string): string {
   return splitLines(trimEnd(text)).map(normaliseLine).join('\n')
 }

@@ -1,4 +1,4 @@
-// The ways in which a conformance script is run; apart from what runs them, because the help of the command lists them.
+// The modes of a conformance run; separate from modes.ts, because the help of the command lists them.
 
 export const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay'] as const
 /** `durable`, as a run of a store whose process is killed, is a sweep of its own and no part of `all`. */

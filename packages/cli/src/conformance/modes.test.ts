@@ -26,7 +26,7 @@ async function runIn(choice: ModeChoice, name: string, source: string, wanted: s
   return { verdict, modes, entered }
 }
 
-test('sample runs a script once, compiled from the record of that run, and restored in one of two ways', async () => {
+test('sample runs a script once, compiled from the journal of that run, and restored in one of two ways', async () => {
   const runs = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runIn('sample', name, LOOP, '90300\n')))
   for (const { verdict, modes, entered } of runs) {
     expect(verdict).toBeNull()
@@ -36,8 +36,8 @@ test('sample runs a script once, compiled from the record of that run, and resto
   expect([...new Set(runs.map(({ modes }) => modes[2]))].toSorted()).toEqual(['mixed', 'snapshot'])
 })
 
-test('sample says in which run a script did something else', async () => {
-  // The replay reads what was recorded; the restored run looks again.
+test('sample reports the run in which a script diverged', async () => {
+  // The replay reads the recorded value; the restored run reads it again.
   const source = 'let path = path_join(source_dir(), "here")\nprintln(file_exists(path))\nwrite_file(path, "")\n'
   const { verdict, modes } = await runIn('sample', 'leaves_a_file', source, 'false\n')
   expect(modes).toHaveLength(3)
@@ -45,7 +45,7 @@ test('sample says in which run a script did something else', async () => {
   rmSync(join(folder, 'here'))
 })
 
-test('rest runs a script in the way that sample leaves out', async () => {
+test('rest runs a script in the mode that sample leaves out', async () => {
   for (const name of ['a', 'b', 'c', 'd']) {
     const sample = await runIn('sample', name, LOOP, '90300\n')
     const rest = await runIn('rest', name, LOOP, '90300\n')

@@ -1,11 +1,11 @@
-// The ways in which a conformance script is run. All must end alike: that is how the suite proves that a machine can be stopped,
-// written down, restored and replayed at any point.
+// The modes in which a conformance script is run. All must end alike, which proves that a machine can be stopped,
+// stored, restored and replayed at any point.
 //
 //   base      start to end in one machine, nothing compiled to JavaScript
-//   compiled  every function compiled at its first call and every loop at its first turn; then the record of that run is replayed
-//             in the base tier, which has to use the same fuel and heap
-//   mixed     compiled after one call or turn, in slices of a few instructions with a restored machine for each, so that code
-//             goes from tier to tier all the time
+//   compiled  every function compiled at its first call and every loop in its first iteration; then the journal of that run is replayed
+//             in the base tier, which must use the same fuel and heap
+//   mixed     compiled after one call or iteration, in slices of a few instructions with a restored machine for each, so that code
+//             constantly changes tiers
 //   snapshot  at every suspension the machine becomes bytes and a fresh one is restored from them; then the same once more with
 //             slices of a few instructions, so that "every suspension" is nearly everywhere
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
@@ -40,7 +40,7 @@ export interface TestRun {
   readonly onEntered?: (count: number) => void
 }
 
-/** null when the script does in every mode what its sibling file asks for; otherwise why not. */
+/** null when the script matches its sibling file in every mode; otherwise the reason. */
 export async function runTest(test: ConformanceTest, modes: readonly ModeChoice[], run: TestRun): Promise<string | null> {
   const [first = 'base'] = modes
   run.onMode?.(first === 'sample' ? 'base' : first === 'rest' ? chooseModes(test.name).rest : first)
@@ -91,13 +91,13 @@ interface Script {
   readonly test: ConformanceTest
   readonly runtime: Runtime
   readonly module: Module
-  /** Lines that precede the output. */
+  /** Lines before the output. */
   readonly warnings: string
   readonly signal: AbortSignal
   readonly onEntered: (count: number) => void
 }
 
-/** One run that is judged, under the name of the mode that it belongs to. */
+/** One run that is judged, with the name of its mode. */
 interface Step {
   readonly mode: Mode
   readonly judge: () => Promise<string | null>
@@ -137,7 +137,7 @@ function sampleModes(script: Script): readonly Step[] {
   ]
 }
 
-/** Every script is in one of the two; which one depends neither on the order nor on the number of scripts. */
+/** Assigns every script to one of the two, independent of the order and the number of scripts. */
 function chooseModes(name: string): { readonly sample: 'mixed' | 'snapshot'; readonly rest: 'mixed' | 'snapshot' } {
   return fnv(name) % 2 === 0 ? { sample: 'mixed', rest: 'snapshot' } : { sample: 'snapshot', rest: 'mixed' }
 }
@@ -201,7 +201,7 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
   },
 }
 
-/** Through its written form, so that what cannot be written down is found. */
+/** Through its serialised form, to find values that cannot be serialised. */
 function throughText(journal: MemoryJournal): JournalEntry[] {
   return journal.entries.map((entry) => decodeEntry(encodeEntry(entry)))
 }
@@ -211,7 +211,7 @@ function describeFault({ program }: Machine): string | null {
   return broken === null ? null : `bug in the compiler: ${broken instanceof Error ? broken.stack : String(broken)}`
 }
 
-/** The 32-bit FNV-1a hash of a text. */
+/** The 32-bit FNV-1a hash of a string. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
@@ -292,32 +292,32 @@ function compare(recorded: Outcome, replayed: Outcome): string | null {
   return null
 }
 
-/** Limits have to bite at the same place in every tier. */
+/** Limits must apply at the same point in every tier. */
 function compareUse(compiled: Machine, base: Machine): string | null {
   if (compiled.fuelUsed !== base.fuelUsed) return `${compiled.fuelUsed} units of fuel, in the base tier ${base.fuelUsed}`
   if (compiled.heapCharged !== base.heapCharged) return `${compiled.heapCharged} heap units, in the base tier ${base.heapCharged}`
   return null
 }
 
-/** Slices begin this small and grow each time: every place near the start is hit, and long loops still end. */
+/** Slices begin this small and grow each time: every position near the start is hit, and long loops still end. */
 const SMALLEST_SLICE = 3
 
 interface Slices {
-  /** The fuel of a slice, from that of the one before. */
+  /** The fuel of a slice, computed from the previous one. */
   readonly grow: (fuel: number) => number
-  /** Slices in a row after which the script sees the real time again. */
+  /** Consecutive slices after which the script sees the real time again. */
   readonly patience: number
 }
 
 /** F units of fuel take √(2F) slices. */
 const DENSE_SLICES: Slices = { grow: (fuel) => fuel + 1, patience: 500 }
-/** The first take as many; then each 20 % more fuel takes 4 slices more, until they are large enough for any loop. */
+/** The first take as many; then every further 20 % of fuel takes 4 more slices, until they are large enough for any loop. */
 const SAMPLED_SLICES: Slices = {
   grow: (fuel) => Math.min(20_000, fuel + Math.max(1, Math.round(fuel * 0.05))),
   patience: 120,
 }
 
-/** A machine that lives from one suspension to the next, which `slices` make frequent. */
+/** A machine that is restored at every suspension; `slices` make suspensions frequent. */
 class RestoredMachine implements DrivenMachine {
   private readonly makers: MachineMakers
   private readonly slices: Slices | null
@@ -342,8 +342,8 @@ class RestoredMachine implements DrivenMachine {
   resume(answer: Parameters<DrivenMachine['resume']>[0], now: number): RunExit {
     this.onEntered(this.machine.tier?.entered ?? 0)
     this.machine = this.makers.restored(this.machine.snapshot(), this.limits())
-    // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock stands still
-    // between slices, unless so many go by that it may be waiting for time to pass.
+    // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock is stopped
+    // between slices, unless so many pass that it may be waiting for time to pass.
     const isPatient = this.yields > 0 && this.yields < (this.slices ?? DENSE_SLICES).patience
     const seen = isPatient ? this.now : now
     return this.noteExit(this.machine.resume(answer, seen), seen)

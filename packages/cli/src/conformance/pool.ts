@@ -1,5 +1,5 @@
-// Runs tests in worker threads. A worker takes one test at a time; one that exceeds its time is first asked to stop, so that it
-// can end the processes it started, and its thread is ended when it does not. A thread that died costs its test, not the run.
+// Runs tests in worker threads. A worker takes one test at a time. A test that exceeds its time is first asked to stop, so that it
+// can end the processes it started; if it does not, its thread is terminated. A thread that dies fails its test, not the run.
 
 import { URL } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -9,12 +9,12 @@ import type { TestResult } from './report.js'
 import { LONGEST_MS } from '../stop.js'
 import type { Mode, ModeChoice } from './mode-names.js'
 
-/** What the main thread says to a worker. */
+/** A message of the main thread to a worker. */
 export type ToWorker =
   | { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly ModeChoice[] }
   | { readonly type: 'cancel' }
 
-/** What a worker says back. `mode` restarts the clock: the limit holds for each mode by itself. */
+/** A message of a worker. `mode` restarts the clock: the limit applies to each mode separately. */
 export type FromWorker =
   | { readonly type: 'mode'; readonly mode: Mode }
   | { readonly type: 'result'; readonly verdict: string | null; readonly entered: number }
@@ -24,16 +24,16 @@ export interface PoolOptions {
   readonly modes: readonly ModeChoice[]
   readonly timeLimitMs: number
   readonly onResult?: (result: TestResult) => void
-  /** Aborts when the rest shall not be judged: what runs is asked to stop, and has no result. */
+  /** Aborts when no more tests shall be judged: running ones are asked to stop, and have no result. */
   readonly signal?: AbortSignal
-  /** May turn a result into another one before it is reported. */
+  /** May replace a result before it is reported. */
   readonly reconsider?: (test: ConformanceTest, result: TestResult) => TestResult
 }
 
 /** For a thread to load its code. */
 const START_LIMIT_MS = 60_000
 
-/** Time that a cancelled test has to end what it started. */
+/** Time for a cancelled test to end the processes it started. */
 const GRACE_MS = 2_000
 
 /** Results in the order of the tests, undefined for those that were not judged. */
@@ -60,7 +60,7 @@ export async function runInWorkers(tests: readonly ConformanceTest[], options: P
   return results
 }
 
-/** A lane's worker, started again after it was ended. */
+/** The worker of a lane, started again after it was terminated. */
 class Thread {
   private readonly options: PoolOptions
   private worker: Worker | null = null
@@ -95,7 +95,7 @@ class Thread {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
         worker.off('message', onMessage).off('error', onError).off('exit', onExit)
-        // What an ended thread still complains about concerns nobody; without a listener it would end the process.
+        // Ignore errors after the worker has been terminated; without a listener they would end the process.
         if (broken) {
           worker.on('error', () => {})
           void this.end().then(() => resolve(verdict))
@@ -125,7 +125,7 @@ class Thread {
         worker.postMessage({ type: 'cancel' } satisfies ToWorker)
         timer = setTimeout(() => finish(verdict, true), GRACE_MS)
       }
-      // The thread says when it begins; until then it loads its code, which is not the test's time.
+      // The thread reports when it starts; loading its code does not count as the test's time.
       let timer = setTimeout(onLate, START_LIMIT_MS)
       signal?.addEventListener('abort', onAbort, { once: true })
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
@@ -137,12 +137,12 @@ class Thread {
 function makeWorkerOptions(): WorkerOptions {
   return {
     env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
-    // The parser may need a deep stack for what scripts nest; the default of a thread is small.
+    // The parser may need a deep stack for nested scripts; the default of a thread is small.
     resourceLimits: { stackSizeMb: 8 },
   }
 }
 
-/** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
+/** Built, this code is in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
   if (!import.meta.url.endsWith('.ts'))
     return new Worker(new URL('./conformance-worker.js', import.meta.url), makeWorkerOptions())

@@ -1,4 +1,4 @@
-// What a conformance run found, and how it is shown: one JSON document for programs, failures and a count for people.
+// The result of a conformance run and its formats: one JSON document for programs, failures and a count for people.
 
 export type TestStatus = 'passed' | 'failed' | 'skipped'
 
@@ -9,7 +9,7 @@ export interface TestResult {
   readonly ms: number
   /** Why it failed or was skipped; empty for a pass. */
   readonly message: string
-  /** Times that its runs entered compiled code. */
+  /** Number of times its runs entered compiled code. */
   readonly entered: number
 }
 
@@ -17,7 +17,7 @@ export interface Report {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Tests whose runs entered compiled code, and how often all of them together did. */
+  /** Tests whose runs entered compiled code, and the total number of entries. */
   readonly compiled: { readonly tests: number; readonly entries: number }
   readonly results: readonly TestResult[]
 }

@@ -1,4 +1,4 @@
-// Scripts that are looked at and not run: what checking reports about them, what repairs make of them, how they are laid out.
+// Scripts that are only analysed: findings, repairs, formatting.
 
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +12,7 @@ import { makeCommandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 
-/** null when everything looks as the files beside the script say; otherwise why not. */
+/** null when everything matches the files beside the script; otherwise the reason. */
 export function viewTest(test: ConformanceTest): string | null {
   const text = readFileSync(test.file, 'utf8')
   const parsed = parseTarget({ path: test.file, key: realpathSync(test.file), text })
@@ -54,7 +54,7 @@ function listFindings(parsed: Parsed): readonly Finding[] {
   })
 }
 
-/** `3:1 warning[unused-variable] message`: the rule for lint, the code for everything else. The script's folder is `.`. */
+/** `3:1 warning[unused-variable] message`: the rule for lint, otherwise the code. The script's folder is `.`. */
 function formatFinding({ diagnostic, file }: Finding, folder: string): string {
   const { line, column } = file.position(diagnostic.span.start)
   const name = lintRule(diagnostic.code) ?? diagnostic.code

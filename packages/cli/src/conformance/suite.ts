@@ -1,4 +1,4 @@
-// A whole conformance run: which tests, in which threads, with which verdicts. The command turns what this returns into text
+// A whole conformance run: which tests, in which threads, with which verdicts. The command turns the result into text
 // and an exit code.
 
 import { existsSync } from 'node:fs'
@@ -18,7 +18,7 @@ export interface SuiteOptions {
   readonly modes: readonly ModeChoice[]
   readonly jobs: number
   readonly timeLimitMs: number
-  /** Aborts when the rest shall not be judged; the report has what was. */
+  /** Aborts when no more tests shall be judged; the report has the results so far. */
   readonly signal?: AbortSignal
   readonly onResult?: (result: TestResult) => void
 }

@@ -1,4 +1,4 @@
-// Entry of a worker thread: runs one test after another in this thread and says how each went.
+// Entry of a worker thread: runs one test after another and reports each result.
 
 import { parentPort } from 'node:worker_threads'
 import { runTest } from './modes.js'

@@ -1,4 +1,4 @@
-// `bridle signal`, `bridle worker` and `bridle runs`: what any process does with the durable runs of a store.
+// `bridle signal`, `bridle worker` and `bridle runs`: commands on the durable runs of a store, from any process.
 
 import { DurableWorker, encodeAnswer, isToolError, migrateRun } from '@bridle/stdlib-tools'
 import type { DurableStore, DurableWorkerOptions, EndedRun, Module, RunQuery, Runtime } from '@bridle/stdlib-tools'
@@ -26,7 +26,7 @@ export interface StoreFlags {
   readonly json?: boolean
 }
 
-/** 0: kept; 1: it was answered before, or the run has ended. */
+/** 0: stored; 1: it was already answered, or the run has ended. */
 export async function signalCommand(
   runId: string,
   token: string,
@@ -64,12 +64,12 @@ function quoteAll(names: readonly string[]): string {
 
 export interface WorkerFlags extends Omit<StoreFlags, 'store'>, AuthorityFlags, SizeFlags, PeopleFlags {
   readonly store?: string
-  /** An engine in the place of a file. */
+  /** A durable execution server instead of a file. */
   readonly on?: 'restate'
   /** Of the endpoint that Restate calls. */
   readonly port?: number
   readonly untilIdle?: boolean
-  /** Each event as JSON on a line of its own, as it happens; `json` is one document at the end. */
+  /** Each event as JSON on its own line, as it happens; `json` is one document at the end. */
   readonly jsonl?: boolean
   readonly capacity?: number
   readonly perTenant?: number
@@ -115,7 +115,7 @@ export async function workerCommand(options: WorkerFlags): Promise<number> {
   try {
     if (isRestate(place)) await serveRestate(place, options, watching, { stopped, started })
     else await withStore(place, (store) => work(store, options, watching, { stopped, started }), { isNew: true })
-    // What is thrown is told as one document by whoever called.
+    // The caller reports thrown errors as one document.
     if (options.json === true) tellJson({ status: 'done', exit_code: 0, store: place, events })
     return 0
   } finally {
@@ -236,7 +236,7 @@ export async function showCommand(runId: string, { store: file, json }: StoreFla
   return 0
 }
 
-/** One that changes a run: 1 when there was nothing to change. */
+/** A command that changes a run: exit code 1 when there was nothing to change. */
 async function changeRun(
   runId: string,
   { store: file, json }: StoreFlags,
@@ -288,7 +288,7 @@ export interface MigrateFlags extends StoreFlags, AuthorityFlags, SizeFlags {
   readonly to: string
 }
 
-/** `to` is a script, or the hash of a program that the store has. 0: the next worker goes on with the run as that. */
+/** `to` is a script, or the hash of a program in the store. 0: the next worker continues the run with that program. */
 export async function migrateCommand(runId: string, options: MigrateFlags): Promise<number> {
   const script = existsSync(options.to) ? await readScript(options.to, undefined) : null
   const key = script?.key ?? '<program>'
@@ -339,7 +339,7 @@ export async function exportCommand(runId: string, flags: StoreFlags & { readonl
   if (stored === null) throw new CommandError(`the store has no run ${runId}`)
   if (!stored.isArchived) throw new CommandError(`the journal of ${runId} is not kept: it was submitted without an archive`)
   const { sources } = stored.program
-  // The program is kept once for all its runs; a journal of its own has it in its head.
+  // The program is stored once for all its runs; an exported journal has it in its header.
   const lines = stored.journal.map((line, at) => (at === 0 ? JSON.stringify({ ...(JSON.parse(line) as object), sources }) : line))
   const text = lines.map((line) => `${line}\n`).join('')
   if (flags.out !== undefined) writeWhole(flags.out, text)
@@ -350,7 +350,7 @@ export async function exportCommand(runId: string, flags: StoreFlags & { readonl
   return 0
 }
 
-/** What a run has published, of all names or of one; the run is not woken. */
+/** The values that a run has published, of all names or of one; does not wake the run. */
 export async function queryCommand(runId: string, name: string | undefined, { store: file, json }: StoreFlags): Promise<number> {
   const { published = {} } = await withStore(file, (store) => requireRun(store, runId))
   if (name !== undefined && !Object.hasOwn(published, name))
@@ -384,7 +384,7 @@ export async function eventsCommand(
   return 0
 }
 
-/** How many runs there are of each tenant, who works on them, and what went wrong. */
+/** Number of runs by tenant, who works on them, and errors. */
 export async function statsCommand({ store: file, json }: StoreFlags): Promise<number> {
   const { tenants, workers, fenced, unknownOutcomes } = await withStore(file, (store) => store.summarize(Date.now()))
   if (json === true) {

@@ -1,4 +1,4 @@
-// What commands of durable runs have in common: the store that --store names, answers from the command line, and runs as they are shown.
+// Common code of the commands on durable runs: the store named by --store, answers from the command line, and the display of runs.
 
 import { isToolError } from '@bridle/stdlib-tools'
 import type { DurableStore, EndedRun, RunRow } from '@bridle/stdlib-tools'
@@ -8,12 +8,12 @@ import { dirname } from 'node:path'
 import { CommandError, UsageError } from '../errors.js'
 import { isRestate, openRestateStore } from './restate.js'
 
-/** Nothing is to be done before somebody answers or a timer is due. As `sysexits.h` has it: try again later. */
+/** Nothing to do until an answer arrives or a timer is due. EX_TEMPFAIL of `sysexits.h`: try again later. */
 export const EXIT_WAITING = 75
 
 /**
- * Runs `work` on the store and closes it. `isNew`: the file is made when it is not there. Throws UsageError for a file that is not there
- * and CommandError for what the store refuses.
+ * Runs `work` on the store and closes it. `isNew`: creates a missing file. Throws UsageError for a missing file
+ * and CommandError for errors of the store.
  */
 export async function withStore<T>(
   file: string,
@@ -53,7 +53,7 @@ export function readEnded({ result }: RunRow): EndedRun | null {
   return result === null ? null : (JSON.parse(result) as EndedRun)
 }
 
-/** As documents have it. */
+/** As JSON documents show it. */
 export function describeRun(row: RunRow): { readonly [key: string]: unknown } {
   const ended = readEnded(row)
   return {
@@ -76,7 +76,7 @@ export function describeRun(row: RunRow): { readonly [key: string]: unknown } {
   }
 }
 
-/** The token that is meant: `approve` for `approve#12`, where only one such is waited for. */
+/** Completes a token: `approve` means `approve#12` if the run waits for only one such token. */
 export function findToken({ waitsFor }: RunRow, given: string): string {
   if (waitsFor.includes(given)) return given
   if (waitsFor.includes(`event:${given}`)) return `event:${given}`
@@ -84,6 +84,6 @@ export function findToken({ waitsFor }: RunRow, given: string): string {
   if (waitsFor.some((token) => token.startsWith(`signal:${given}#`))) return `signal:${given}`
   const close = waitsFor.filter((token) => token.slice(0, token.lastIndexOf('#')) === given)
   if (close.length > 1) throw new CommandError(`several are waited for: ${close.join(', ')}; name one of them`)
-  // What nobody waits for yet is a signal that waits for `await_signal`.
+  // A signal that no run waits for yet is stored for `await_signal`.
   return close[0] ?? (/[#:]/.test(given) ? given : `signal:${given}`)
 }

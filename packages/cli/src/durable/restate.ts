@@ -1,11 +1,11 @@
-// Durable runs on a Restate server: `--store restate+http://127.0.0.1:8080`. The library for it is an optional package, loaded when it is asked for.
+// Durable runs on a Restate server: `--store restate+http://127.0.0.1:8080`. Its library is an optional package, loaded on demand.
 
 import type { DurableStore, Runtime } from '@bridle/stdlib-tools'
 import type * as RestateEntry from '@bridle/stdlib-tools/restate'
 import { CommandError, UsageError } from '../errors.js'
 
 const SDK = '@restatedev/restate-sdk'
-/** Where `--on restate` looks for the server. */
+/** The default server address of `--on restate`. */
 export const LOCAL_RESTATE = 'restate+http://127.0.0.1:8080'
 
 export const isRestate = (place: string): boolean => place.startsWith('restate+')
@@ -15,7 +15,7 @@ export async function openRestateStore(place: string): Promise<DurableStore> {
   return new RestateStore(await readPlace(place))
 }
 
-/** Resolves when the endpoint listens and the server knows it; gives what ends it. */
+/** Resolves when the endpoint listens and the server knows it; returns a function that stops it. */
 export async function startEndpoint(
   place: string,
   options: RestateEntry.RestateRunsOptions & { readonly runtime: Runtime; readonly port?: number },

@@ -1,5 +1,5 @@
-// `bridle run --store FILE`: the run is kept in the store before it begins, and this process works on it until it ends, or until only people and
-// timers are waited for. Then any process goes on with it: `bridle worker`, or the same command again.
+// `bridle run --store FILE`: the run is stored before it starts, and this process works on it until it ends, or waits only for people and
+// timers. Then any process can continue it: `bridle worker`, or the same command again.
 
 import { fromPlain } from '@bridle/vm'
 import { DurableWorker, RunReleased } from '@bridle/stdlib-tools'
@@ -16,7 +16,7 @@ import { Stop } from '../stop.js'
 import { EXIT_WAITING, describeRun, readEnded, requireRun, withStore } from './open.js'
 import { isRestate } from './restate.js'
 
-/** How often another worker that has the run is asked after. */
+/** Interval of checking on another worker that has the run. */
 const POLL_MS = 20
 const SERVER_POLL_MS = 200
 
@@ -91,7 +91,7 @@ export async function runDurably(
   )
 }
 
-/** On a server, workers of it do the work; this process looks at what they have done. */
+/** On a server, its workers do the work; this process only observes. */
 async function awaitWorkers(store: DurableStore, runId: string, stop: Stop): Promise<void> {
   for (let isMoving = true; isMoving && !stop.isCancelled;) {
     const { state } = await requireRun(store, runId)
@@ -100,7 +100,7 @@ async function awaitWorkers(store: DurableStore, runId: string, stop: Stop): Pro
   }
 }
 
-/** A run goes on as what it was submitted as, whatever the script is now. */
+/** A run continues with the program that was submitted, even if the script has changed. */
 async function warnAboutOther(store: DurableStore, runId: string, hash: string, file: string): Promise<void> {
   const { program, state } = await requireRun(store, runId)
   if (program.hash === hash || state === 'ended') return
@@ -163,5 +163,5 @@ async function reportRun(
   }
 }
 
-/** As a word of a shell. */
+/** Quoted as a shell word. */
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

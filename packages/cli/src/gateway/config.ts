@@ -1,4 +1,4 @@
-// The files of a gateway: its configuration (JSON of desktop clients, or TOML) and what was accepted of tools.
+// The files of a gateway: its configuration (JSON of desktop clients, or TOML) and the accepted tools.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
@@ -6,7 +6,7 @@ import { GatewayConfigError, parseGatewayConfig } from '@bridle/stdlib-tools/gat
 import type { AcceptedStore, AcceptedTools, GatewayConfig } from '@bridle/stdlib-tools/gateway'
 import { CommandError, makeUnreadableError } from '../errors.js'
 
-/** Throws CommandError for a file that is none, with the place in it. */
+/** Throws CommandError for an invalid file, with the position in it. */
 export function readGatewayConfig(path: string): GatewayConfig {
   let text: string
   try {
@@ -29,7 +29,7 @@ export function readGatewayConfig(path: string): GatewayConfig {
 
 const FORMAT = 3
 
-/** A lock file as `bridle tools lock` writes it (docs/tools/lock.md). A file that is none is refused: it must not count as nothing accepted. */
+/** A lock file as `bridle tools lock` writes it (docs/tools/lock.md). An invalid file is refused: it must not count as an empty one. */
 export function fileAccepted(path: string): AcceptedStore {
   return {
     load() {

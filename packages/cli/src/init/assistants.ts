@@ -1,10 +1,10 @@
-// What coding assistants read before they write a script: AGENTS.md, which most of them know, and a line for those that look elsewhere.
+// Instructions for coding assistants: AGENTS.md, which most of them read, and a reference to it for the others.
 
 import { primer } from '@bridle/stdlib-tools/ai'
 
 export const ASSISTANT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'] as const
 
-/** By path in the project; `commands` are those that the project has. */
+/** By path in the project; `commands` are the commands of the project. */
 export function makeAssistantFiles(commands: readonly string[]): { readonly [path in (typeof ASSISTANT_FILES)[number]]: string } {
   return {
     'AGENTS.md': makeGuide(commands),

@@ -1,18 +1,18 @@
-// What `bridle init` writes: small projects that run and have a test. Each is tried as it stands (init.test.ts).
+// The projects of `bridle init`: small, runnable, with a test. init.test.ts tries each.
 
 export const KINDS = ['script', 'agent', 'embed', 'gateway'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Template {
-  /** What it is, for `--help` and whoever named none. */
+  /** Description for `--help` and for a call without a kind. */
   readonly summary: string
   /** By path in the project. */
   readonly files: { readonly [path: string]: string }
-  /** What to type next, in the project. */
+  /** The next commands to type, in the project. */
   readonly next: readonly string[]
 }
 
-/** Of a project named `name`, for version `version` of the packages. */
+/** For a project named `name` and version `version` of the packages. */
 export function makeTemplate(kind: Kind, name: string, version: string): Template {
   return TEMPLATES[kind](name, version)
 }

@@ -11,7 +11,7 @@ afterAll(() => client.stop())
 
 let files = 0
 
-/** What is offered for the marked part, by kind and with the text that it makes. */
+/** The actions for the marked part, by kind, with the resulting text. */
 async function offer(marked: string, only?: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { text, spans } = readMarks(marked)
   const document = await client.open(`actions${++files}.harn`, text)
@@ -40,7 +40,7 @@ describe('kinds', () => {
   })
 })
 
-test('everything mechanical is repaired at once', async () => {
+test('all repairs are applied at once', async () => {
   const made = await offer('var a = 1\nvar b = 2\nif a == b == true {\n  println(a)\n}\nprintln(a, b)\n', ['source.fixAll'])
   expect(made.get('source.fixAll')).toMatch(/let a = 1\n+let b = 2\nif \(a == b\) \{/)
 })

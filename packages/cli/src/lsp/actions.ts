@@ -1,4 +1,4 @@
-// What an editor offers at a position: repairs of findings, all repairs of the file, imports in order, and changes of the structure.
+// Code actions at a position: repairs of findings, all repairs of the file, organise imports, and refactorings.
 
 import type { Program, Stmt } from '@bridle/parser'
 import { compareImports, tokenize } from '@bridle/parser'
@@ -10,7 +10,7 @@ import type { OpenDocument } from './document.js'
 import { makeLineEdits } from './layout.js'
 import { extractFunction, extractVariable, inlineVariable } from './refactor.js'
 
-/** Kinds that are given only to who asks for them: they are about the whole file. */
+/** Kinds that are returned only on request: they concern the whole file. */
 export const SOURCE_KINDS = [CodeActionKind.SourceFixAll, CodeActionKind.SourceOrganizeImports]
 export const ACTION_KINDS = [
   CodeActionKind.QuickFix,
@@ -19,7 +19,7 @@ export const ACTION_KINDS = [
   ...SOURCE_KINDS,
 ]
 
-/** `only`: kinds that were asked for, each with those below it. */
+/** `only`: requested kinds, each including those below it. */
 export function listCodeActions(document: OpenDocument, range: Range, only: readonly string[] | null): CodeAction[] {
   const wants = (kind: string): boolean =>
     only === null
@@ -66,7 +66,7 @@ function listRepairs(document: OpenDocument, range: Range): CodeAction[] {
   })
 }
 
-/** As `bridle check --fix`, with the rules of style. */
+/** As `bridle check --fix`, including the style rules. */
 function fixAll(document: OpenDocument): readonly TextEdit[] {
   const { parsed } = repairTarget(document.parsed, (each) => document.findIn(each))
   return makeLineEdits(document.text, parsed.target.text)
@@ -74,7 +74,7 @@ function fixAll(document: OpenDocument): readonly TextEdit[] {
 
 type ImportDecl = Extract<Stmt, { kind: 'ImportDecl' }>
 
-/** Names that nobody uses go, and what stands together is sorted as the formatter sorts it. */
+/** Removes unused names, and sorts each group of imports as the formatter does. */
 export function organizeImports(document: OpenDocument): readonly TextEdit[] {
   const { program } = document.parsed
   if (program === null) return []
@@ -85,7 +85,7 @@ export function organizeImports(document: OpenDocument): readonly TextEdit[] {
     const start = group[0]!.span.start
     const end = group.at(-1)!.span.end
     const lines = texts.map(({ text }) => text).join('\n')
-    // With the last of its imports, a group's line break goes.
+    // If the last import of a group is removed, so is the group's line break.
     const behind = lines === '' && made[end] === '\n' ? end + 1 : end
     made = made.slice(0, start) + lines + made.slice(behind)
   }
@@ -109,7 +109,7 @@ interface ImportText {
   readonly text: string
 }
 
-/** Names of one module are imported once. */
+/** Merges imports of the same module. */
 function mergeImports(document: OpenDocument, group: readonly ImportDecl[]): readonly ImportText[] {
   const source = document.text.getText()
   const used = (decl: ImportDecl): readonly string[] | null => {

@@ -1,4 +1,4 @@
-// What the server answers, as data of the protocol: made from symbols, types, findings and the registry of builtins, the same
+// Answers of the server, as data of the protocol: made from symbols, types, findings and the registry of builtins, the same
 // tables that check, docs and the machine read. Nothing here talks to an editor.
 
 import { pathToFileURL } from 'node:url'
@@ -30,7 +30,7 @@ const SEVERITIES = {
   info: DiagnosticSeverity.Information,
 } as const
 
-/** Findings that say that something is there for nothing: editors show them faded. */
+/** Findings about unnecessary code: editors show it faded. */
 const UNUSED = new Set(['L050', 'L051', 'L052', 'L053', 'L055', 'L056', 'L021'])
 
 export function toDiagnostic(document: OpenDocument, { diagnostic, file }: Finding): Diagnostic {
@@ -52,7 +52,7 @@ export function toDiagnostic(document: OpenDocument, { diagnostic, file }: Findi
   }
 }
 
-/** What is wrong with an imported module is shown where it is imported; by a detour, at the top. */
+/** Errors of an imported module are shown at its import; of an indirectly imported one, at the top. */
 function findImportRange({ text, parsed, finder }: OpenDocument, key: string): Range {
   const item = parsed.program?.items.find(
     (each) => each.kind === 'ImportDecl' && finder.find(each.path, parsed.target.key)?.key === key,
@@ -60,10 +60,10 @@ function findImportRange({ text, parsed, finder }: OpenDocument, key: string): R
   return item?.kind === 'ImportDecl' ? toRange(text, item.pathSpan) : toRange(text, { start: 0, end: 0 })
 }
 
-/** Editors show no more, and ask for repairs of what they show. */
+/** Editors show no more than this, and request repairs for what they show. */
 export const MOST_FINDINGS = 1000
 
-/** The diagnostics of a file, errors first; of too many the last one says how many were left out. A problem of its settings is the first. */
+/** The diagnostics of a file, errors first; if there are too many, the last one says how many were left out. A problem of its settings comes first. */
 export function toDiagnostics(document: OpenDocument): Diagnostic[] {
   const findings = document.listFindings
   const { text, settingsProblem: problem } = document
@@ -114,7 +114,7 @@ export function makeHover(document: OpenDocument, registry: Registry, offset: nu
   return { contents: { kind: MarkupKind.Markdown, value }, range: toRange(text, word.span) }
 }
 
-/** The key of an option, where a builtin is called. */
+/** The key of an option, in a call of a builtin. */
 function optionHover(text: string, registry: Registry, { text: name, span }: Word): string | null {
   if (!/^\s*:/.test(text.slice(span.end, span.end + 20))) return null
   const call = findOpenCall(text, span.start)
@@ -140,7 +140,7 @@ function describeSymbol(document: OpenDocument, symbol: FileSymbol, here: Span):
   return shown.join('\n\n')
 }
 
-/** As it is declared where it is imported from. */
+/** The declaration in the module that it is imported from. */
 function describeOrigin({ symbol, file, path }: Origin): string {
   const { declaration, doc } = symbol
   const heading = declaration === null || file === null ? symbol.name : formatDeclaration(declaration, file.text)
@@ -150,7 +150,7 @@ function describeOrigin({ symbol, file, path }: Origin): string {
   return shown.join('\n\n')
 }
 
-/** A type whole, the first line of anything else. */
+/** The whole declaration for a type, the first line for anything else. */
 function formatDeclaration(declaration: Declaration, source: string): string {
   const text = source.slice(declaration.span.start, declaration.span.end)
   const isWhole = declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || declaration.kind === 'InterfaceDecl'
@@ -190,7 +190,7 @@ function findBuiltins(registry: Registry, name: string, method: boolean): readon
   return found === undefined ? [] : [found]
 }
 
-/** The options of a builtin as a list, behind its description. */
+/** The options of a builtin as a list, after its description. */
 function formatOptions(def: BuiltinDef): string {
   const rows = [...new Set(Object.values(findOptionShapes(def) ?? {}))].flatMap((shape) => readShape(shape))
   if (rows.length === 0) return ''
@@ -218,7 +218,7 @@ const ITEM_KINDS: Readonly<Record<SymbolKind, CompletionItemKind>> = {
   constant: CompletionItemKind.Constant,
 }
 
-/** `last` is the newest version of the document that parsed: while a name is being typed the text often does not. */
+/** `last` is the newest version that parsed: while a name is being typed, the text often does not. */
 export function listCompletions(
   document: OpenDocument,
   last: OpenDocument | null,
@@ -253,7 +253,7 @@ export function listCompletions(
   return [...items.values()]
 }
 
-/** Names of the arguments of a tool or of the options of a builtin, where one is expected; null elsewhere. */
+/** Names of the arguments of a tool or of the options of a builtin, if one is expected here; otherwise null. */
 function listArgumentItems(
   document: OpenDocument,
   last: OpenDocument | null,
@@ -301,7 +301,7 @@ function optionText({ name, type, unit, default: otherwise }: OptionRow): string
   return `${name}: ${type}${unit === null ? '' : ` (${unit})`}${otherwise === null ? '' : ` = ${otherwise}`}`
 }
 
-/** Methods of all kinds of value, and fields and variants of what the file declares. */
+/** Methods of all types, and fields and variants that the file declares. */
 function listMemberItems(registry: Registry, last: OpenDocument | null): CompletionItem[] {
   const items = new Map<string, CompletionItem>()
   for (const symbol of last?.symbols?.all ?? []) {

@@ -1,4 +1,4 @@
-// The language server against an editor, and documents, that mean it no good: after each attack it still answers, and what it says is by
+// The language server with a hostile editor and hostile documents: after each attack it still answers, and its messages follow
 // the protocol. In this process, over a pair of streams.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -94,12 +94,12 @@ class Editor {
     return params as unknown as Published
   }
 
-  /** Codes of the errors that belong to nothing that was asked. */
+  /** Codes of the errors that belong to no request. */
   get complaints(): readonly number[] {
     return this.heard.flatMap(({ id, error }) => (id === null && error !== undefined ? [error.code] : []))
   }
 
-  /** What the server said for people. */
+  /** Messages of the server for people. */
   get logged(): string {
     return this.heard
       .flatMap(({ method, params }) => (method === 'window/logMessage' ? [String(params?.['message'])] : []))
@@ -119,7 +119,7 @@ beforeEach(async () => {
   editor.notify('initialized', {})
   await editor.open(OK, 'let x = 1\nprintln(x)\n')
 })
-/** However it was attacked. */
+/** After every attack. */
 afterEach(async () => {
   const { result } = await editor.request('textDocument/documentSymbol', { textDocument: { uri: OK } })
   expect(result).toMatchObject([{ name: 'x' }])
@@ -149,7 +149,7 @@ describe('frames', () => {
     expect(editor.complaints).toEqual([-32_700])
   })
 
-  test('a message comes in single bytes, two come in one piece', async () => {
+  test('a message may arrive byte by byte, and two in one chunk', async () => {
     for (const byte of Buffer.from(frameText(REQUEST))) editor.writeRaw(Buffer.from([byte]))
     await editor.waitUntil(({ id }) => id === 5)
     editor.writeRaw(frameText(REQUEST.replace('5', '6')) + frameText(REQUEST.replace('5', '7')))
@@ -157,7 +157,7 @@ describe('frames', () => {
     expect(editor.complaints).toEqual([])
   })
 
-  test('a message that is too long is not kept', () => {
+  test('a message that is too long is not buffered', () => {
     const heard: string[] = []
     const cutter = new FrameCutter({ onMessage: (text) => heard.push(text), onDamage: (why) => heard.push(`damage: ${why}`) })
     const mega = Buffer.alloc(1 << 20, 'a')
@@ -197,14 +197,14 @@ describe('messages', () => {
       -32_601,
     ]),
     ['parameters that are a number', REQUEST.replace('}', ',"params":5}'), -32_602],
-    // The last of keys that are doubled holds, as for every reader of JSON.
+    // Of duplicate keys the last one counts, as in every JSON parser.
     ['keys twice', '{"jsonrpc":"2.0","id":4,"id":5,"method":"shutdown","method":"textDocument/nothing"}', -32_601],
   ])('%s', async (_, text, code) => {
     editor.writeFrame(text)
     expect(await editor.waitUntil(({ id }) => id === 5)).toMatchObject({ error: { code } })
   })
 
-  test('an id that waits for its answer', async () => {
+  test('an id that is already in use', async () => {
     const hover = { jsonrpc: '2.0', id: 5, method: 'textDocument/documentSymbol', params: { textDocument: { uri: OK } } }
     editor.send(hover)
     editor.send(hover)
@@ -213,7 +213,7 @@ describe('messages', () => {
     expect(new Set(answers.map(({ error }) => error?.code ?? 0))).toEqual(new Set([-32_600, 0]))
   })
 
-  test('answers that nobody waits for, and cancelling what is not there', async () => {
+  test('responses to no request, and cancellation of unknown requests', async () => {
     for (const id of [1, 'x', '__proto__']) editor.send({ jsonrpc: '2.0', id, result: {} })
     for (const id of [1, '__proto__', {}, null]) editor.notify('$/cancelRequest', { id })
     editor.notify('$/cancelRequest', null)
@@ -244,7 +244,7 @@ describe('messages', () => {
     })
   })
 
-  test('places beyond the text are its end', async () => {
+  test('positions beyond the text mean its end', async () => {
     const far = { line: 2_000_000_000, character: 2_000_000_000 }
     for (const method of ['hover', 'completion', 'definition', 'rename'])
       expect(await editor.request(`textDocument/${method}`, { ...at, position: far, newName: 'y' })).not.toMatchObject({
@@ -252,7 +252,7 @@ describe('messages', () => {
       })
   })
 
-  test('requests before the beginning and after the end', async () => {
+  test('requests before initialize and after shutdown', async () => {
     const other = new Editor()
     expect(await other.request('textDocument/hover', at)).toMatchObject({ error: { code: -32_002 } })
     other.notify('textDocument/didOpen', { textDocument: { uri: OK, languageId: 'harn', version: 1, text: '' } })
@@ -264,7 +264,7 @@ describe('messages', () => {
 })
 
 describe('documents', () => {
-  test('changes that are none leave the document as it is', async () => {
+  test('invalid changes leave the document unchanged', async () => {
     const change = (params: unknown): void => editor.notify('textDocument/didChange', params)
     const textDocument = { uri: OK, version: 2 }
     for (const contentChanges of [
@@ -288,7 +288,7 @@ describe('documents', () => {
     }
   })
 
-  test('ranges that are reversed or beyond the end are put right', async () => {
+  test('reversed ranges and ranges beyond the end are corrected', async () => {
     editor.notify('textDocument/didChange', {
       textDocument: { uri: OK, version: 2 },
       contentChanges: [
@@ -341,7 +341,7 @@ describe('documents', () => {
     }
   })
 
-  test('names of prototypes are names', async () => {
+  test('names of prototype members are ordinary names', async () => {
     const text =
       'fn constructor(toString) { return toString }\nstruct hasOwnProperty { __proto__: int }\nenum valueOf { constructor, __proto__ }\n' +
       'let __proto__ = 1\nlet d = {__proto__: 1, constructor: 2}\nprintln(__proto__, constructor(d))\n'
@@ -360,7 +360,7 @@ describe('documents', () => {
     }
   })
 
-  test('of ten thousand findings a thousand are shown, errors first, and the rest is counted', async () => {
+  test('of ten thousand findings the first thousand are shown, errors first, and the others counted', async () => {
     const lines = Array.from({ length: 10_000 }, (_, at) => `let v${at} = 1`)
     const { diagnostics } = await editor.open(`${OK}4`, `${lines.join('\n')}\nlet bad: int = "x"\n`)
     expect(diagnostics).toHaveLength(1001)
@@ -371,7 +371,7 @@ describe('documents', () => {
     expect((result as unknown[]).length).toBeLessThanOrEqual(1000)
   })
 
-  test('a hundred changes at once are looked at once', async () => {
+  test('a hundred changes at once are analysed once', async () => {
     for (let version = 2; version <= 101; version++)
       editor.notify('textDocument/didChange', {
         textDocument: { uri: `${OK}`, version },
@@ -385,7 +385,7 @@ describe('documents', () => {
     expect(versions.at(-1)).toBe(101)
   })
 
-  test('imports in circles, of devices, of what cannot be read', async () => {
+  test('cyclic imports, imports of devices and of unreadable files', async () => {
     for (const [name, other] of [
       ['a', 'b'],
       ['b', 'a'],
@@ -399,16 +399,16 @@ describe('documents', () => {
     expect(await editor.request('textDocument/definition', params)).toHaveProperty('result')
   })
 
-  test('a document that was opened last of all is not looked at any more', async () => {
+  test('a document that was opened just before the end is not analysed', async () => {
     const other = new Editor()
     await other.request('initialize', { processId: null, rootUri: null, capabilities: {} })
     other.notify('textDocument/didOpen', { textDocument: { uri: OK, languageId: 'harn', version: 1, text: 'let x = 1' } })
     expect(await other.end()).toBe(1)
-    // Nothing is thrown when its time has come: the runner would report it.
+    // Nothing is thrown when its timer fires: the test runner would report it.
     await editor.open(`${OK}6`, '')
   })
 
-  test('a manifest that cannot be used is a finding, and the others are still shown', async () => {
+  test('an invalid manifest is a finding, and the others are still shown', async () => {
     mkdirSync(join(folder, 'project'))
     writeFileSync(join(folder, 'project', 'harn.toml'), '[check]\nstrict = "__proto__"\n')
     const { diagnostics } = await editor.open(pathToFileURL(join(folder, 'project', 'x.harn')).href, 'let unused = 1\n')

@@ -1,4 +1,4 @@
-// Who calls a function, and what it calls.
+// Call hierarchy: callers of a function, and what it calls.
 
 import type { Span } from '@bridle/parser'
 import { SymbolKind } from 'vscode-languageserver/node'
@@ -42,7 +42,7 @@ export function listIncomingCalls(workspace: Workspace, item: CallHierarchyItem)
   if (found === null || origin === null) return []
   const calls = new Map<string, { readonly from: CallHierarchyItem; readonly fromRanges: Range[] }>()
   for (const { document, span, symbol } of listMentions(workspace, found.document, origin)) {
-    // The name in an import, and in the declaration itself, is no call.
+    // The name in an import, and in the declaration itself, is not a call.
     if (span === symbol?.span) continue
     const caller = findCaller(document, span)
     const from = caller === null ? makeFileItem(document) : makeItem(document, caller)
@@ -77,7 +77,7 @@ export function listOutgoingCalls(workspace: Workspace, item: CallHierarchyItem)
   return [...calls.values()]
 }
 
-/** Items come back from the client, after edits that may have moved what they are about. */
+/** Items come back from the client after edits that may have moved their functions. */
 function reopen(workspace: Workspace, item: CallHierarchyItem): Callable | null {
   const open = workspace.find(item.uri)?.document
   const document = open ?? workspace.findByUri(item.uri)
@@ -89,7 +89,7 @@ function reopen(workspace: Workspace, item: CallHierarchyItem): Callable | null 
   return symbol === undefined ? null : { document, symbol }
 }
 
-/** The innermost function, tool or pipeline around a position. */
+/** The innermost function, tool or pipeline at a position. */
 function findCaller(document: OpenDocument, span: Span): FileSymbol | null {
   const around = document.symbols!.all.filter(
     ({ declaration, whole }) => CALLABLE.has(declaration?.kind ?? '') && whole.start <= span.start && span.end <= whole.end,

@@ -1,5 +1,5 @@
-// One open file as the editor's questions need it: its tree, its symbols, the types of its names and what was found in it. Made
-// anew for each version of the text; parts are made when first asked for.
+// One open file as requests need it: its tree, its symbols, the types of its names and its findings. Made
+// again for each version of the text; parts are computed on demand.
 
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ import type { Finding } from '../findings.js'
 import { collectSymbols } from './symbols.js'
 import type { FileSymbols } from './symbols.js'
 
-/** The file's path; texts that are in no file, or in one that no path of this machine names, have their address for one. */
+/** The file's path; for documents without a file on this machine, their URI. */
 export function toPath(uri: string): string {
   if (!uri.startsWith('file:')) return uri
   try {
@@ -32,7 +32,7 @@ export function toPath(uri: string): string {
   }
 }
 
-/** The path itself where nothing is. */
+/** The path itself if nothing exists there. */
 export function findRealPath(path: string): string {
   try {
     return realpathSync(path)
@@ -43,17 +43,17 @@ export function findRealPath(path: string): string {
 
 export class OpenDocument {
   readonly text: TextDocument
-  /** Why the settings of `harn.toml` are not heeded; null when they are. */
+  /** Why the settings of `harn.toml` are ignored; null when they are not. */
   settingsProblem: string | null = null
   private keyMade: string | null = null
   private parsedMade: Parsed | null = null
   private settingsMade: Config | null = null
   readonly finder: ModuleFinder
-  /** Of all versions of the file: what an edit leaves alone is not parsed again. Only the newest version may be asked for positions. */
+  /** Shared by all versions of the file: parts that an edit leaves unchanged are not parsed again. Only the newest version may be asked for positions. */
   readonly versions: Reparser
   private readonly runtimes: CheckingRuntimes
   private symbolsMade: FileSymbols | null = null
-  /** Of names by position, as far as somebody asked: of the items of the top level, and of what stands between them. */
+  /** Types of names by position, as far as requested: of the items of the top level, and of what is between them. */
   private readonly typesMade = new Map<Stmt | null, Map<string, string>>()
   private found: readonly Finding[] | null = null
 
@@ -70,7 +70,7 @@ export class OpenDocument {
     this.finder = new ModuleFinder({ moduleSource: (name) => this.runtime.host.moduleSource(name) }, modules)
   }
 
-  /** As modules name it. */
+  /** Its module key. */
   get key(): string {
     return (this.keyMade ??= findRealPath(toPath(this.text.uri)))
   }
@@ -80,7 +80,7 @@ export class OpenDocument {
     return this.parsed.program?.items.some((item) => item.kind === 'ImportDecl' && !/^(?:std|host)\//.test(item.path)) ?? false
   }
 
-  /** Whether it imports the module with this key, by whatever detour. */
+  /** Whether it imports the module with this key, directly or indirectly. */
   imports(key: string): boolean {
     const { program, target } = this.parsed
     return program !== null && listImportedModules({ key: target.key, program }, this.finder).some((each) => each.key === key)
@@ -90,12 +90,12 @@ export class OpenDocument {
     return this.runtimes.getRuntime(this.usable)
   }
 
-  /** What the declarations say that the settings name. */
+  /** The tool declarations that the settings name. */
   get tools(): ToolTypes {
     return this.runtimes.getTypes(this.usable)
   }
 
-  /** The settings, without a file of declarations that cannot be read. */
+  /** The settings, without an unreadable declaration file. */
   private get usable(): Config {
     const { settings } = this
     try {
@@ -108,7 +108,7 @@ export class OpenDocument {
     }
   }
 
-  /** The path that a name is imported from; null when it is not. */
+  /** The path that a name is imported from; null when it is not imported. */
   findImportPath(name: string): string | null {
     const symbol = this.symbols?.topLevel.find((each) => each.name === name)
     if (symbol !== undefined) return symbol.importPath
@@ -124,7 +124,7 @@ export class OpenDocument {
     return this.parsedMade
   }
 
-  /** Whether it was parsed, and does. Of a version that nobody asked about it is not known. */
+  /** Whether it was parsed successfully. Unknown for a version that was never used. */
   get isKnownToParse(): boolean {
     return this.parsedMade !== null && this.parsedMade.program !== null
   }
@@ -134,7 +134,7 @@ export class OpenDocument {
     return this.settingsMade
   }
 
-  /** A manifest that cannot be used is told of in each file below it, and they are looked at as if there were none. */
+  /** An invalid manifest is reported in each file below it, and ignored otherwise. */
   private readSettings(): Config {
     try {
       return loadConfig(toPath(this.text.uri))
@@ -144,7 +144,7 @@ export class OpenDocument {
     }
   }
 
-  /** null while the text does not parse. */
+  /** null if the text does not parse. */
   get symbols(): FileSymbols | null {
     const { program } = this.parsed
     if (program === null) return null
@@ -156,7 +156,7 @@ export class OpenDocument {
     return (this.found ??= this.findIn(this.parsed))
   }
 
-  /** The findings of a text that stands in the place of this one. */
+  /** The findings of another text in place of this one. */
   findIn(parsed: Parsed): readonly Finding[] {
     const config = this.settings
     const analysis = new Analysis(this.finder, [parsed])
@@ -171,7 +171,7 @@ export class OpenDocument {
     })
   }
 
-  /** The type of a name where it stands, as types are written; null when nothing is known. */
+  /** The type of the name at an offset, as source; null when nothing is known. */
   findTypeAt(span: Span): string | null {
     const { program } = this.parsed
     if (program === null) return null
@@ -181,7 +181,7 @@ export class OpenDocument {
     return types.get(makeKey(span)) ?? null
   }
 
-  /** Of the names in one item: the others are a hundred times as many. */
+  /** Types of the names in one item: all items have a hundred times as many. */
   private inferTypes(program: Program, item: Stmt | null): Map<string, string> {
     const { file, target } = this.parsed
     const types = new Map<string, string>()

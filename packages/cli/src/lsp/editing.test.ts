@@ -1,5 +1,5 @@
-// What is found in a file that is edited, version by version, is what is found in each version by itself. The seed of a failure is in the
-// name of its test.
+// Incremental findings of an edited file equal the findings of each version from scratch. A test name contains the seed of its
+// edits.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { parse, SourceFile } from '@bridle/parser'
@@ -16,7 +16,7 @@ const modules = readdirSync(library).filter((name) => name.endsWith('.harn') && 
 const runtimes = new CheckingRuntimes()
 const { registry } = runtimes.getRuntime(new OpenDocument(TextDocument.create('untitled:a', 'harn', 0, ''), runtimes).settings)
 
-/** Everything that an editor is told of a version. */
+/** Everything that an editor receives for a version. */
 function describeDocument(document: OpenDocument): unknown {
   const { text } = document
   const offsets = Array.from({ length: 12 }, (_, at) => Math.floor((text.getText().length * at) / 12))

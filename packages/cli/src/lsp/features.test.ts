@@ -1,4 +1,4 @@
-// What the server answers, as a client of the protocol's own library gets it.
+// Answers of the server, as a client based on the protocol's own library receives them.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -100,7 +100,7 @@ println(total([2]))
   beforeAll(async () => {
     library = await client.open('library.harn', LIBRARY)
     user = await client.open('user.harn', USER)
-    // Nobody has opened it.
+    // The file is not open.
     client.write('folder/../wild.harn', WILD)
   })
 
@@ -112,7 +112,7 @@ println(total([2]))
     expect(value).toContain('./library')
   })
 
-  test('the hover of a function of the library, too', async () => {
+  test('so does the hover of a function of the library', async () => {
     const document = await open('import { tool_call } from "std/tools"\nprintln(tool_call("a", {}))\n')
     const { contents } = await client.ask<Hover>('hover', document, placeOf(document, 'tool_call', 1))
     expect((contents as { value: string }).value).toMatch(/fn tool_call\([\s\S]*std\/tools`/)
@@ -163,7 +163,7 @@ println(total([2]))
     expect(without).toHaveLength(5)
   })
 
-  test('rename changes all of them, from wherever it is asked', async () => {
+  test('rename changes all of them, from any occurrence', async () => {
     expect(await client.ask('prepareRename', user, placeOf(user, 'total', 1))).toMatchObject({ placeholder: 'total' })
     const { changes } = await client.ask<WorkspaceEdit>('rename', user, placeOf(user, 'total', 1), { newName: 'sum_up' })
     const counts = Object.entries(changes!).map(([uri, edits]) => [uri.slice(uri.lastIndexOf('/') + 1), edits.length])
@@ -171,13 +171,13 @@ println(total([2]))
     expect(applyTo(user, { changes: changes! })).toBe(USER.replaceAll('total', 'sum_up'))
   })
 
-  test('a name that another file has already is refused', async () => {
+  test('a name that another file already has is refused', async () => {
     await expect(client.ask('rename', library, placeOf(library, 'total'), { newName: 'more' })).rejects.toThrow(
       /`more` is already a function here .*user\.harn/,
     )
   })
 
-  test('what is no name of the files cannot be renamed', async () => {
+  test('a name that the files do not declare cannot be renamed', async () => {
     expect(await client.ask('prepareRename', user, placeOf(user, 'println'))).toBeNull()
     const document = await open('import { tool_call } from "std/tools"\nprintln(tool_call("a", {}))\n')
     expect(await client.ask('prepareRename', document, placeOf(document, 'tool_call', 1))).toBeNull()
@@ -248,7 +248,7 @@ println(second.area(), Colour.Red)
     shapes = await open(SHAPES)
   })
 
-  test('the outline has what declarations contain', async () => {
+  test('the outline contains nested declarations', async () => {
     const found = await client.ask<DocumentSymbol[]>('documentSymbol', shapes)
     const show = ({ name, children }: DocumentSymbol): string =>
       children === undefined ? name : `${name}(${children.map(show).join(' ')})`
@@ -278,7 +278,7 @@ println(second.area(), Colour.Red)
     expect(await lines('Square')).toEqual([6])
   })
 
-  test('highlights tell reads from writes', async () => {
+  test('highlights distinguish reads from writes', async () => {
     const document = await open('var n = 1\nn = n + 1\nprintln(n)\n')
     const found = await client.ask<DocumentHighlight[]>('documentHighlight', document, placeOf(document, 'n'))
     expect(found.map(({ range, kind }) => [range.start.line, range.start.character, kind])).toEqual([
@@ -295,7 +295,7 @@ println(second.area(), Colour.Red)
     expect(applyTo(document, edit)).toBe('let {a: first, b} = {a: 1, b: 2}\nprintln(first + b)\n')
   })
 
-  test('a new name that an inner scope has is refused', async () => {
+  test('a new name that an inner scope declares is refused', async () => {
     const document = await open('let a = 1\nfn f(b) {\n  return a + b\n}\nprintln(f(a))\n')
     await expect(client.ask('rename', document, placeOf(document, 'a'), { newName: 'b' })).rejects.toThrow('already a parameter')
   })
@@ -398,7 +398,7 @@ describe('layout', () => {
     expect(made).toContain('println(f(1)+g(2))')
   })
 
-  test('of what a brace closes, and of a new line', async () => {
+  test('of a block when its brace is closed, and of a new line', async () => {
     const document = await open(UGLY)
     const options = { tabSize: 2, insertSpaces: true }
     const edits = await client.ask<TextEdit[]>('onTypeFormatting', document, { line: 2, character: 1 }, { ch: '}', options })

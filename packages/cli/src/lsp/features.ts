@@ -1,4 +1,4 @@
-// Questions of the editor about open documents, and what answers each.
+// Requests about open documents, and their handlers.
 
 import { ResponseError } from 'vscode-languageserver/node'
 import type { Connection, Position } from 'vscode-languageserver/node'
@@ -22,14 +22,14 @@ import { listFoldingRanges, listLenses, listLinks, listSelections, makeOutline }
 import { listSemanticTokens, TokenHistory } from './semantic-tokens.js'
 import type { Workspace } from './workspace.js'
 
-/** JSON-RPC: the request cannot be carried out, with a reason for the person (LSP, `RequestFailed`). */
+/** JSON-RPC: the request failed, with a reason for the person (LSP, `RequestFailed`). */
 const REQUEST_FAILED = -32_803
 
 export function answerQuestions(connection: Connection, workspace: Workspace): void {
   const { registry } = workspace.runtimes.getRuntime(NO_CONFIG)
   const history = new TokenHistory()
 
-  /** Answers about an open document; `otherwise` for one that is not open. */
+  /** A handler for an open document; returns `otherwise` if it is not open. */
   const about =
     <P extends { readonly textDocument: { readonly uri: string } }, T>(
       otherwise: T,

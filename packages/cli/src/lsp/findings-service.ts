@@ -1,4 +1,4 @@
-// Sends findings to the editor, or has them fetched: of the version that is there, and again when something that a file imports has changed.
+// Pushes findings to the editor, or answers its pulls: for the current version, and again when an imported module has changed.
 
 import type { Connection, Diagnostic } from 'vscode-languageserver/node'
 import { DocumentDiagnosticReportKind } from 'vscode-languageserver/node'
@@ -13,7 +13,7 @@ import { toPath } from './document.js'
 import type { OpenDocument } from './document.js'
 import type { Workspace } from './workspace.js'
 
-/** A change is looked at when it comes; those that come within this time behind it are looked at together, in milliseconds. */
+/** A change is analysed at once; further changes within this time, in milliseconds, are analysed together. */
 const PAUSE_MS = 30
 
 export class FindingsService {
@@ -23,7 +23,7 @@ export class FindingsService {
   /** When findings were sent last, by `performance.now()`. */
   private publishedAt = -PAUSE_MS
   private hasStopped = false
-  /** The client asks for findings, and asks again when it is told to. */
+  /** The client pulls findings, and pulls again on request. */
   isFetched = false
 
   constructor(connection: Connection, workspace: Workspace) {
@@ -31,16 +31,16 @@ export class FindingsService {
     this.workspace = workspace
   }
 
-  /** Nothing can be sent any more. */
+  /** The connection is closed: nothing can be sent. */
   stop(): void {
     this.hasStopped = true
     for (const timer of this.waiting.values()) clearTimeout(timer)
     this.waiting.clear()
   }
 
-  /** A new version of a document is there. */
+  /** A document has a new version. */
   schedule(uri: string): void {
-    // Messages that were read before the end are still handed on.
+    // Messages that were read before the end are still handled.
     if (this.hasStopped || this.isFetched) return
     clearTimeout(this.waiting.get(uri))
     const isFirst = performance.now() - this.publishedAt >= PAUSE_MS
@@ -56,7 +56,7 @@ export class FindingsService {
     if (!this.hasStopped && !this.isFetched) void this.connection.sendDiagnostics({ uri, diagnostics: [] })
   }
 
-  /** A module has changed: who imports it is looked at again. null: any may have. */
+  /** A module has changed: its importers are analysed again. null: any module may have changed. */
   refreshImporters(key: string | null, except: string): void {
     let count = 0
     for (const { document } of this.workspace.openDocuments) {
@@ -79,7 +79,7 @@ export class FindingsService {
   }
 
   private askAgain(): void {
-    // A client that refuses asks when it wants to.
+    // A client that refuses will pull at its own time.
     this.connection.languages.diagnostics.refresh().catch(() => {})
   }
 
@@ -97,7 +97,7 @@ export class FindingsService {
     }
   }
 
-  // ---- asked for --------------------------------------------------------------------------------------------------------
+  // ---- pulls ------------------------------------------------------------------------------------------------------------
 
   reportDocument(document: OpenDocument, previous: string | undefined): DocumentDiagnosticReport {
     const items = toDiagnostics(document)
@@ -107,7 +107,7 @@ export class FindingsService {
       : { kind: DocumentDiagnosticReportKind.Full, resultId, items }
   }
 
-  /** Of all scripts of the workspace. Between two files other questions are answered. */
+  /** For all scripts of the workspace. Other requests are answered between two files. */
   async reportWorkspace(previous: readonly PreviousResultId[], isCancelled: () => boolean): Promise<WorkspaceDiagnosticReport> {
     const known = new Map(previous.map(({ uri, value }) => [uri, value]))
     const items: WorkspaceDocumentDiagnosticReport[] = []
@@ -123,7 +123,7 @@ export class FindingsService {
   }
 }
 
-/** Same findings, same id, in another process as well. */
+/** Same findings, same id, also in another process. */
 function makeResultId(items: readonly Diagnostic[]): string {
   const text = JSON.stringify(items)
   let hash = 0x811c9dc5

@@ -1,4 +1,4 @@
-// Findings of a file follow what it imports, on disk or in the editor; clients that fetch them get the same as those that are sent them.
+// Findings of a file follow its imports, on disk or in the editor; clients that pull them get the same as those that receive pushes.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DocumentDiagnosticReport, WorkspaceDiagnosticReport } from 'vscode-languageserver/node'
@@ -19,7 +19,7 @@ const says = (found: readonly { readonly message: unknown }[], words: string): b
 const isMissed = (found: readonly { readonly message: unknown }[]): boolean => says(found, 'total')
 
 describe('an importer', () => {
-  test('follows an import that is changed in the editor and not saved', async () => {
+  test('follows an import that is edited and not saved', async () => {
     await client.start()
     const library = await client.open('library.harn', LIBRARY)
     const user = await client.open('user.harn', USER)
@@ -31,7 +31,7 @@ describe('an importer', () => {
     await client.awaitFindings(user.uri, isFree)
   })
 
-  test('follows a change by a detour', async () => {
+  test('follows a change of an indirect import', async () => {
     await client.start()
     client.write('middle.harn', 'pub import { total } from "./library"\n')
     const library = await client.open('library.harn', LIBRARY)
@@ -41,7 +41,7 @@ describe('an importer', () => {
     await client.awaitFindings(user.uri, (found) => says(found, 'argument'))
   })
 
-  test('follows an import that is changed, made and removed on disk', async () => {
+  test('follows an import that is changed, created and deleted on disk', async () => {
     const watched = { workspace: { didChangeWatchedFiles: { dynamicRegistration: true } } }
     await client.start(watched)
     expect(await client.awaitRequest('client/registerCapability')).toMatchObject({
@@ -67,7 +67,7 @@ describe('an importer', () => {
     await client.awaitFindings(user.uri, isMissed)
   })
 
-  test('shows what is wrong in an imported file at its import', async () => {
+  test('shows the errors of an imported file at its import', async () => {
     await client.start()
     client.write('library.harn', '\n\n\nfn total( {\n')
     const user = await client.open('user.harn', USER)
@@ -81,10 +81,10 @@ describe('an importer', () => {
   })
 })
 
-describe('findings that are fetched', () => {
+describe('pulled findings', () => {
   const FETCHES = { textDocument: { diagnostic: {} }, workspace: { diagnostics: { refreshSupport: true } } }
 
-  test('of a document, and that nothing has changed', async () => {
+  test('of a document, and the report that nothing has changed', async () => {
     await client.start(FETCHES)
     const document = await client.open('a.harn', 'println(undeclared_name)\n')
     const first = await client.ask<DocumentDiagnosticReport>('diagnostic', document)
@@ -115,7 +115,7 @@ describe('findings that are fetched', () => {
     expect(again.items.map(({ kind }) => kind)).toEqual(['unchanged', 'unchanged'])
   })
 
-  test('of the workspace follow what is changed in the editor', async () => {
+  test('of the workspace follow edits', async () => {
     await client.start(FETCHES)
     const user = client.write('user.harn', USER)
     const library = await client.open('library.harn', LIBRARY)
@@ -131,7 +131,7 @@ describe('findings that are fetched', () => {
     expect(await isFound()).toBe(false)
   })
 
-  test('are asked for again when an import changes', async () => {
+  test('are requested again when an import changes', async () => {
     await client.start(FETCHES)
     const library = await client.open('library.harn', LIBRARY)
     const user = await client.open('user.harn', USER)

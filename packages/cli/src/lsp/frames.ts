@@ -1,12 +1,12 @@
-// Cuts the bytes of an editor into messages (Language Server Protocol, base protocol): `Content-Length: N`, an empty line, N bytes of JSON.
-// What is not of that form is reported and left out. The next message is found again by its header, so that one bad frame costs itself.
+// Splits the bytes of an editor into messages (Language Server Protocol, base protocol): `Content-Length: N`, an empty line, N bytes of JSON.
+// Invalid bytes are reported and skipped. The next message is found again by its header, so that a bad frame loses only itself.
 
-/** The longest script in JSON takes a part of this (PARSE_LIMITS of the parser). */
+/** The longest script in JSON needs a fraction of this (PARSE_LIMITS of the parser). */
 const MOST_BYTES = 64 << 20
-/** A longer body cannot be meant: its length is taken for damage, and nothing is left out because of it. */
+/** A longer body is implausible: its length is treated as damage, and no body is skipped. */
 const MOST_SKIPPED = 1 << 30
 const MOST_HEADER_BYTES = 8 << 10
-/** How much is kept of a header that is too long: the header of the next message may begin in it. */
+/** Bytes kept of a header that is too long: the header of the next message may begin in them. */
 const KEPT_HEADER_BYTES = 1 << 10
 const END_OF_HEADER = '\r\n\r\n'
 const NOTHING = Buffer.alloc(0)
@@ -20,10 +20,10 @@ export interface FrameHandlers {
 export class FrameCutter {
   private readonly handlers: FrameHandlers
   private header: Buffer = NOTHING
-  /** That the header is too long was reported. */
+  /** Whether the header was reported as too long. */
   private isLost = false
   private body: Buffer[] = []
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body that are still missing. */
   private missing = 0
   private isSkipping = false
 
@@ -67,7 +67,7 @@ export class FrameCutter {
     return joined.subarray(end + END_OF_HEADER.length)
   }
 
-  /** The last length counts: what stands before it may be the body of a damaged message. */
+  /** The last length counts: what precedes it may be the body of a damaged message. */
   private readHeader(text: string): void {
     const fields = text.toLowerCase()
     const name = 'content-length:'

@@ -1,9 +1,9 @@
-// Judges each message of the editor before the server sees it: JSON-RPC and the Language Server Protocol say what it must have, and a
-// message that has not is answered with an error of theirs. Handlers rely on the parameters that they name.
+// Validates each message of the editor before the server sees it, by the rules of JSON-RPC and the Language Server Protocol. An
+// invalid message is answered with their error codes. Handlers rely on the parameters that they name.
 
 import { z } from 'zod'
 
-/** Of JSON-RPC 2.0, and of the protocol. */
+/** Error codes of JSON-RPC 2.0, and of the protocol. */
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
 const INVALID_PARAMS = -32_602
@@ -90,7 +90,7 @@ const PARAMS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
 
 export interface GateOptions {
   readonly answer: (message: object) => void
-  /** For people: a notification cannot be answered. */
+  /** Reports to the person: a notification cannot be answered. */
   readonly log: (text: string) => void
 }
 
@@ -112,12 +112,12 @@ export class MessageGate {
     this.open.delete(id as Id)
   }
 
-  /** Nothing could be read as a message. */
+  /** The bytes were not a message. */
   refuseDamaged(why: string): null {
     return this.refuse(null, PARSE_ERROR, why)
   }
 
-  /** null for what the server is not to see. */
+  /** null if the server must not see the message. */
   judge(text: string): Message | null {
     let message: unknown
     try {
@@ -153,7 +153,7 @@ export class MessageGate {
     if (method === 'initialize') this.state = 'ready'
     if (method === 'shutdown') this.state = 'shut down'
     if (params !== null) return message
-    // Some editors write what is absent as null.
+    // Some editors write absent members as null.
     const { params: _, ...rest } = message
     return rest
   }
@@ -166,7 +166,7 @@ export class MessageGate {
     return null
   }
 
-  /** Without an id there is nobody to answer; null is for what was no readable request. */
+  /** Without an id there is nothing to answer; null is for an unreadable request. */
   private refuse(id: Id | null | undefined, code: number, message: string): null {
     if (id === undefined) this.options.log(`left out: ${message}`)
     else this.options.answer({ jsonrpc: '2.0', id, error: { code, message } })
@@ -174,7 +174,7 @@ export class MessageGate {
   }
 }
 
-/** Why a method cannot take these parameters; null when it can. */
+/** Why a method cannot accept these parameters; null when it can. */
 function findProblem(method: string, params: unknown): string | null {
   const schema = PARAMS.get(method)
   if (schema === undefined) {

@@ -1,5 +1,5 @@
-// What an editor writes between the words: types that nobody wrote, and names of parameters in front of literal arguments; and the
-// parameters of the call that somebody types.
+// Inlay hints: inferred types, and parameter names before literal arguments; and signature help: the
+// parameters of the call being typed.
 
 import { walk } from '@bridle/parser'
 import type { Argument, Declaration, Expr, Name, Param, Span } from '@bridle/parser'
@@ -59,7 +59,7 @@ export function listInlayHints(document: OpenDocument, registry: Registry, range
       if (node.span.end < range.start || node.span.start > range.end) return false
       if (node.kind === 'Let') {
         const { binding } = node
-        // Of a literal and of a struct the type is there to be read.
+        // The type of a literal or a struct is obvious.
         const isPlain =
           node.value.kind === 'StructLiteral' || (LITERALS.has(node.value.kind) && !/^(?:List|Dict)$/.test(node.value.kind))
         if (binding.kind === 'NameBinding' && binding.type === null && !isPlain) showTypeOf(binding.name)
@@ -85,7 +85,7 @@ function readParams(declaration: Declaration): readonly Param[] | null {
 
 // ---------------------------------------------------------------------------------------------------------- signature help
 
-/** The parameters of the function, tool, builtin or method that is being called. `last`: the newest version that parsed. */
+/** The parameters of the called function, tool, builtin or method. `last`: the newest version that parsed. */
 export function makeSignatureHelp(
   document: OpenDocument,
   last: OpenDocument | null,

@@ -1,4 +1,4 @@
-// The layout of a file as edits: of the whole file, of some of its lines, and of the line that somebody types.
+// Formatting as edits: of the whole file, of a range, and while typing.
 
 import { format, isSameProgram, parse, SourceFile, tokenize } from '@bridle/parser'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
@@ -6,7 +6,7 @@ import type { FormattingOptions, Range, TextEdit } from 'vscode-languageserver/n
 import { toPath } from './document.js'
 import type { OpenDocument } from './document.js'
 
-/** The file as the formatter writes it; null when it does not parse, or nothing changes. */
+/** The formatted file; null when it does not parse, or nothing changes. */
 function formatText({ text, settings: { fmt } }: OpenDocument): string | null {
   const source = new SourceFile(toPath(text.uri), text.getText())
   const result = format(source, {
@@ -23,7 +23,7 @@ function isSameText(one: string, other: string): boolean {
   return before !== null && after !== null && isSameProgram(before, after)
 }
 
-/** One edit that replaces the text by its layout; none when nothing changes or it does not parse. */
+/** One edit that replaces the text by its formatted form; none when nothing changes or it does not parse. */
 export function formatDocument(document: OpenDocument): TextEdit[] {
   const made = formatText(document)
   const { text } = document
@@ -32,12 +32,12 @@ export function formatDocument(document: OpenDocument): TextEdit[] {
     : [{ range: { start: text.positionAt(0), end: text.positionAt(text.getText().length) }, newText: made }]
 }
 
-/** The layout of the lines of a range, as the whole file would have them. */
+/** Formats the lines of a range, as formatting the whole file would. */
 export function formatRange(document: OpenDocument, range: Range): TextEdit[] {
   const made = formatText(document)
   if (made === null) return []
   const { text } = document
-  // A range that ends at the beginning of a line does not have that line.
+  // A range that ends at the beginning of a line does not include that line.
   const last = range.end.character === 0 && range.end.line > range.start.line ? range.end.line - 1 : range.end.line
   const touched = makeLineEdits(text, made).filter(({ range: { start, end } }) => {
     const isInsertion = start.line === end.line
@@ -55,7 +55,7 @@ export function applyEdits(text: TextDocument, edits: readonly TextEdit[]): stri
   return made
 }
 
-/** More are compared as one piece: the time is their product. */
+/** Beyond this many lines the difference is one edit: the time is the product of the lengths. */
 const MOST_COMPARED = 4_000_000
 
 /** Whole lines that differ. */
@@ -95,15 +95,15 @@ export function makeLineEdits(text: TextDocument, made: string): TextEdit[] {
   return edits
 }
 
-/** Lines with their breaks; the last may have none. */
+/** Lines with their line breaks; the last may have none. */
 const splitLines = (text: string): readonly string[] => (text === '' ? [] : text.split(/(?<=\n)/))
 
-/** Behind the last line there is none: the end of the text stands for it. */
+/** Start offset of a line; after the last line, the end of the text. */
 function toLineStart(text: TextDocument, lines: readonly string[], line: number): Range['start'] {
   return line < lines.length ? { line, character: 0 } : text.positionAt(text.getText().length)
 }
 
-/** How many lines two texts have in common from a line of each on. */
+/** Number of equal lines of two texts, starting at a line of each. */
 function commonLengths(one: readonly string[], other: readonly string[]): readonly Uint32Array[] {
   const rows = Array.from({ length: one.length + 1 }, () => new Uint32Array(other.length + 1))
   for (let at = one.length - 1; at >= 0; at--) {
@@ -113,7 +113,7 @@ function commonLengths(one: readonly string[], other: readonly string[]): readon
   return rows
 }
 
-/** After `}`: the layout of what it closes. After a line break: the indentation of the new line. */
+/** After `}`: formats the block that it closes. After a line break: indents the new line. */
 export function formatTyped(
   document: OpenDocument,
   position: Range['start'],
@@ -150,7 +150,7 @@ interface Bracket {
   readonly line: number
 }
 
-/** Brackets that are open in front of an offset; those that were opened on one line indent once. */
+/** The block that the bracket before an offset closes. */
 function listOpenBrackets(source: string, offset: number): readonly Bracket[] {
   const open: Bracket[] = []
   let line = 0

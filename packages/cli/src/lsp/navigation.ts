@@ -1,4 +1,4 @@
-// Where a name is declared, used and implemented, and how it is changed everywhere.
+// Declarations, references and implementations of a name, and renaming.
 
 import { KEYWORDS } from '@bridle/parser'
 import type { Declaration, ImplDecl, Program, Span } from '@bridle/parser'
@@ -47,7 +47,7 @@ export function listHighlights(document: OpenDocument, offset: number): Document
   }))
 }
 
-/** What would be renamed; a string says why nothing can be. */
+/** What would be renamed; a string says why renaming is impossible. */
 export function prepareRename(
   document: OpenDocument,
   offset: number,
@@ -88,7 +88,7 @@ export function rename(workspace: Workspace, document: OpenDocument, offset: num
   return { changes }
 }
 
-/** The new name means something else where the old one is mentioned, or the old one's mentions would hide it. */
+/** Whether the new name already has a meaning where the old one is mentioned, or would be captured there. */
 function findClash({ document, span, symbol }: Mention, name: string): string | null {
   const { symbols, text } = document
   const visible = symbols!.visibleAt(span.start)
@@ -104,7 +104,7 @@ function findClash({ document, span, symbol }: Mention, name: string): string | 
 
 const isWithin = (inner: Span, outer: Span): boolean => outer.start <= inner.start && inner.end <= outer.end
 
-/** Declarations of the types that the type of the name at an offset consists of. */
+/** Declarations of the types in the type of the name at an offset. */
 export function findTypeDefinitions(workspace: Workspace, document: OpenDocument, offset: number): Location[] {
   const { symbols } = document
   const symbol = symbols?.at(offset) ?? null
@@ -124,13 +124,13 @@ export function findTypeDefinitions(workspace: Workspace, document: OpenDocument
 
 const TYPE_KINDS: ReadonlySet<string> = new Set(['StructDecl', 'EnumDecl', 'InterfaceDecl', 'TypeDecl'])
 
-/** The annotation behind a name: parameters have one. */
+/** The annotation after a name, as parameters have. */
 function readWrittenType(document: OpenDocument, whole: Span, name: Span): string | null {
   const rest = document.text.getText().slice(name.end, whole.end)
   return /^\s*:\s*([^=,)]*)/.exec(rest)?.[1] ?? null
 }
 
-/** `impl` blocks of a type; for an interface, those of the types that have all its methods; for one of its methods, these methods. */
+/** `impl` blocks of a type; for an interface, those of the types with all its methods; for one of its methods, these methods. */
 export function findImplementations(workspace: Workspace, document: OpenDocument, offset: number): Location[] {
   const { program } = document.parsed
   if (program === null) return []
@@ -166,7 +166,7 @@ function findInterfaceMethod(program: Program, offset: number): { readonly owner
 
 const MOST_SYMBOLS = 1000
 
-/** Declarations of all files whose name has the letters of the query, in order. */
+/** Declarations of all files whose name contains the letters of the query, in order. */
 export function listWorkspaceSymbols(workspace: Workspace, query: string): SymbolInformation[] {
   const letters = [...query.toLowerCase()]
   const matches = (name: string): boolean => {

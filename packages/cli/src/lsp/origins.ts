@@ -1,4 +1,4 @@
-// Where a name was declared, across files, and everything that mentions it: imports are followed as a run follows them.
+// The declaration of a name across files, and all its mentions: imports are resolved as a run resolves them.
 
 import type { Program, SourceFile, Span } from '@bridle/parser'
 import type { Location, Range } from 'vscode-languageserver/node'
@@ -13,9 +13,9 @@ export interface Origin {
   /** Of the module. */
   readonly key: string
   readonly symbol: FileSymbol
-  /** null: the document that was asked. */
+  /** null: the requested document. */
   readonly file: SourceFile | null
-  /** What the document that was asked imports it from. */
+  /** The path from which the requested document imports it. */
   readonly path: string | null
 }
 
@@ -29,7 +29,7 @@ export interface Mention {
 
 const symbolsOf = new WeakMap<Program, FileSymbols>()
 
-/** Of a module, whose tree does not change. */
+/** Of a module whose tree does not change. */
 function readSymbols(program: Program): FileSymbols {
   let known = symbolsOf.get(program)
   if (known === undefined) symbolsOf.set(program, (known = collectSymbols(program)))
@@ -46,13 +46,13 @@ export function findOrigin(document: OpenDocument, offset: number): Origin | nul
   return name === undefined ? null : findThroughWildcards(document.finder, symbols, name, document.parsed.target.key)
 }
 
-/** The declaration of a symbol, which may be an import. */
+/** The declaration of a symbol, which may be imported. */
 export function findOriginOf(document: OpenDocument, symbol: FileSymbol): Origin | null {
   if (symbol.importPath === null) return { key: document.key, symbol, file: null, path: null }
   return followImport(document.finder, symbol.importPath, symbol.name, document.parsed.target.key)
 }
 
-/** The declaration of a name by name: what a call in text that does not parse means. */
+/** The declaration of a name, looked up by name: for a call in text that does not parse. */
 export function findOriginOfName(document: OpenDocument, name: string, offset: number): Origin | null {
   const { symbols } = document
   const symbol = symbols?.visibleAt(offset).find((each) => each.name === name)
@@ -98,7 +98,7 @@ export function locateOrigin(workspace: Workspace, document: OpenDocument, { key
 
 export const isFileKey = (key: string): boolean => !key.startsWith('<')
 
-/** Lines and characters as the protocol counts them: from 0, in UTF-16. */
+/** Lines and characters as the protocol counts them: from 0, in UTF-16 units. */
 export function toFileRange(file: SourceFile, { start, end }: Span): Range {
   const place = (offset: number): Range['start'] => ({
     line: file.lineAt(offset) - 1,

@@ -1,4 +1,4 @@
-// The structure of a file: outline, foldable parts, selections that grow, links to other files, and what a reader can start.
+// The structure of a file: outline, folding ranges, selection ranges, links to other files, and code lenses.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -39,7 +39,7 @@ interface Part {
   readonly whole: Span
 }
 
-/** Declarations at the top level with what they contain. */
+/** Declarations at the top level with their nested declarations. */
 export function makeOutline(document: OpenDocument): DocumentSymbol[] {
   const { symbols, text, parsed } = document
   if (symbols === null || parsed.program === null) return []
@@ -92,7 +92,7 @@ function listParts(declaration: Stmt): readonly Part[] {
   }
 }
 
-/** What the workspace lists of a file: declarations, and what they contain, under the name of their container. */
+/** Workspace symbols of a file: declarations, and nested ones with the name of their container. */
 export function listTopSymbols(document: OpenDocument): readonly (Part & { readonly container: string | null })[] {
   const { symbols, parsed } = document
   if (symbols === null || parsed.program === null) return []
@@ -124,7 +124,7 @@ const FOLDED: ReadonlySet<Node['kind']> = new Set([
   'EvalPackDecl',
 ])
 
-/** One a first line: the outermost part that begins there. */
+/** One per first line: the outermost range that begins there. */
 export function listFoldingRanges({ text, parsed }: OpenDocument): FoldingRange[] {
   const found = new Map<number, FoldingRange>()
   const add = (span: Span, kind: FoldingRangeKind | null, keepsLastLine: boolean): void => {
@@ -139,7 +139,7 @@ export function listFoldingRanges({ text, parsed }: OpenDocument): FoldingRange[
   if (program !== null) {
     walk(program, {
       enter: (node) => {
-        // The closing bracket stays to be seen.
+        // Keep the closing bracket visible.
         if (FOLDED.has(node.kind)) add(node.span, null, /[\])}"]/.test(source[node.span.end - 1] ?? ''))
       },
     })
@@ -162,7 +162,7 @@ function groupComments(source: string, text: OpenDocument['text']): readonly Spa
   return joinNeighbours(comments.map(({ span }) => span).filter(isAlone), text)
 }
 
-/** What stands on lines next to each other is one. */
+/** Adjacent lines form one range. */
 function joinNeighbours(spans: readonly Span[], text: OpenDocument['text']): readonly Span[] {
   const joined: Span[] = []
   for (const span of spans) {
@@ -208,7 +208,7 @@ export function listSelections({ text, parsed }: OpenDocument, offsets: readonly
 
 const TEMPLATE_BUILTINS: ReadonlySet<string> = new Set(['render', 'render_prompt'])
 
-/** Imports of files, and templates that are named by literals. */
+/** Imports of files, and templates named by literals. */
 export function listLinks(workspace: Workspace, { text, parsed, finder }: OpenDocument): DocumentLink[] {
   const { program, target } = parsed
   if (program === null) return []
@@ -235,10 +235,10 @@ export function listLinks(workspace: Workspace, { text, parsed, finder }: OpenDo
 
 const inside = ({ start, end }: Span): Span => ({ start: start + 1, end: end - 1 })
 
-/** Commands of the editor that lenses name; the extension runs `bridle run` and `bridle test`. */
+/** Commands of the editor for code lenses; the extension runs `bridle run` and `bridle test`. */
 export const COMMANDS = { run: 'bridle.run', test: 'bridle.test', testFile: 'bridle.testFile' } as const
 
-/** What can be started: the tests of the file, each and together, and a script or its pipeline. */
+/** Runnable items: the tests of the file, each and together, and a script or its pipeline. */
 export function listLenses({ text, parsed }: OpenDocument): CodeLens[] {
   const { program } = parsed
   if (program === null || program.items.length === 0) return []
@@ -253,7 +253,7 @@ export function listLenses({ text, parsed }: OpenDocument): CodeLens[] {
   )
   if (tests.length > 1) add(top, `Test all ${tests.length}`, COMMANDS.testFile)
   for (const { name } of tests) add(name.span, 'Test', COMMANDS.test, name.text)
-  // A run begins at the pipeline `default`, or at the first one; without a pipeline it is the statements of the file.
+  // A run starts the pipeline `default`, or the first one; without a pipeline, the statements of the file.
   const others = pipelines.filter((each) => !tests.includes(each))
   const entry = others.find(({ name }) => name.text === 'default') ?? others[0]
   const hasStatements = program.items.some(({ kind }) => !DECLARATIONS.has(kind))

@@ -1,5 +1,5 @@
-// Changes of a script that keep what it does: an expression becomes a variable, statements become a function, a variable becomes its
-// value. What cannot be shown to keep it is not offered, and every result parses.
+// Refactorings: extract an expression to a variable, statements to a function, inline a variable. Those that may change
+// the behaviour are not offered, and every result parses.
 
 import { parse, SourceFile, walk } from '@bridle/parser'
 import type { Block, Expr, ExprOf, Node, Program, Span, Stmt } from '@bridle/parser'
@@ -15,7 +15,7 @@ interface Edit {
   readonly text: string
 }
 
-/** null where the result would not parse. */
+/** null if the result would not parse. */
 function finish(document: OpenDocument, edits: readonly Edit[]): readonly TextEdit[] | null {
   const made = edits.map(({ span, text }) => ({ range: toRange(document.text, span), newText: text }))
   return parse(new SourceFile('made', applyEdits(document.text, made))).program === null ? null : made
@@ -34,7 +34,7 @@ function listAround(program: Program, { start, end }: Span): readonly Node[] {
   return found
 }
 
-/** Without white space at its ends; null when nothing is left. */
+/** Without surrounding white space; null when nothing remains. */
 function trimSpan(source: string, { start, end }: Span): Span | null {
   const text = source.slice(start, end)
   const trimmed = text.trim()
@@ -57,7 +57,7 @@ const NO_EXPRESSIONS: ReadonlySet<Node['kind']> = new Set([
   ...(['EnumDecl', 'StructDecl', 'InterfaceDecl', 'ImplDecl'] as const),
 ])
 
-/** Neither fails nor acts, wherever it is computed. */
+/** Whether it can neither fail nor have effects, wherever it is computed. */
 function isSafe(expr: Expr): boolean {
   switch (expr.kind) {
     case 'Int':
@@ -79,7 +79,7 @@ function isSafe(expr: Expr): boolean {
   }
 }
 
-/** A name that means nothing where the given names are visible. */
+/** A name that is unused where the given names are visible. */
 function inventName(document: OpenDocument, wanted: string): string {
   const taken = new Set([
     ...document.symbols!.all.map(({ name }) => name),
@@ -124,7 +124,7 @@ function isInSequence(parent: Node | undefined, node: Node): boolean {
   return parent?.kind === 'Program' && !/Decl$/.test(node.kind)
 }
 
-/** Whether an expression may be computed before its statement: it is computed there anyway, once, and first or without effect. */
+/** Whether an expression may be computed before its statement: it is computed exactly once anyway, and either first or without effect. */
 function mayMoveOut(path: readonly Node[], expr: Expr): boolean {
   for (let at = 0; at + 1 < path.length; at++) {
     const node = path[at]!
@@ -191,7 +191,7 @@ export function extractFunction(document: OpenDocument, selected: Span): readonl
   const [result] = results
   const body = indentBody(source, span, run?.stmts ?? null, isValue)
   const assigned = result === undefined ? null : isWithin(result.span, span) ? declare(result) : `${result.name} = `
-  // A parameter cannot be assigned: a variable takes its value over.
+  // A parameter cannot be assigned, so a variable gets its value.
   const toParam = (param: FileSymbol): string =>
     flow.written.has(param) ? inventName(document, `${param.name}_before`) : param.name
   const copies = params.filter((param) => flow.written.has(param)).map((param) => `  var ${param.name} = ${toParam(param)}\n`)
@@ -213,7 +213,7 @@ interface StatementRun {
   readonly isLast: boolean
 }
 
-/** Whole statements of one block; a selected expression that is a statement is one, too. */
+/** Whole statements of one block; a selected expression statement counts. */
 function findRun(around: readonly Node[], span: Span): StatementRun | null {
   const block = around.findLast((node): node is Block | Program => node.kind === 'Block' || node.kind === 'Program')
   if (block === undefined) return null
@@ -240,7 +240,7 @@ function isMovable(around: readonly Node[], expr: Expr): boolean {
   )
 }
 
-/** Whether it would leave the function that it stands in, or a loop around it, or uses the placeholder of a pipe around it. */
+/** Whether it would leave the enclosing function or loop, or uses the placeholder of an enclosing pipe. */
 function leavesEarly(root: Node): boolean {
   let found = false
   const visit = (node: Node, inLoop: boolean): void => {
@@ -279,7 +279,7 @@ function leavesEarly(root: Node): boolean {
   return found
 }
 
-/** Which variables go in and come out; null where names of the selection are seen elsewhere in a way that a function has no form for. */
+/** The input and output variables; null if names of the selection are used elsewhere in a way that a function cannot express. */
 function findFlow(
   document: OpenDocument,
   program: Program,
@@ -353,7 +353,7 @@ export function inlineVariable(document: OpenDocument, { start }: Span): readonl
   ])
 }
 
-/** The lines of a statement with their break, where nothing else is on them. */
+/** The lines of a statement with their line break, if nothing else is on them. */
 function findLines(source: string, { start, end }: Span): Span {
   const from = source.lastIndexOf('\n', start - 1) + 1
   const found = source.indexOf('\n', end)
@@ -378,7 +378,7 @@ function mayInline(
   )
   if (isHidden) return false
   if (isSafe(binding.value)) return inner.every(({ isMutable }) => !isMutable)
-  // What acts or fails goes to the one place that uses it, if nothing is computed between.
+  // An expression with effects or failures is moved only to a single use, if nothing is computed between.
   const [only, more] = symbol.references
   if (only === undefined || more !== undefined) return false
   const around = listAround(program, binding.span)

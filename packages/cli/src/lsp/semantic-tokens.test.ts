@@ -42,7 +42,7 @@ pipeline main() {
 }
 `
 
-test('words are what they are declared as', async () => {
+test('words have the type of their declaration', async () => {
   const document = await client.open('a.harn', SCRIPT)
   const { data } = await client.ask<SemanticTokens>('semanticTokens/full', document)
   const found = readTokens(document, data)
@@ -74,7 +74,7 @@ test('words are what they are declared as', async () => {
     expect(found).toContain(each)
 })
 
-test('a string of several lines is a token a line', async () => {
+test('a string of several lines is one token per line', async () => {
   const document = await client.open('b.harn', 'println("""\n  one\n  two\n""")\n')
   const { data } = await client.ask<SemanticTokens>('semanticTokens/full', document)
   expect(readTokens(document, data).filter((each) => each.endsWith('string'))).toEqual([
@@ -109,7 +109,7 @@ test('after an edit the client gets the difference', async () => {
   expect(unknown.data).toEqual(whole.data)
 })
 
-test('while the text does not parse, names keep what they were', async () => {
+test('while the text does not parse, names keep their types', async () => {
   const document = await client.open('e.harn', SCRIPT)
   await client.ask('semanticTokens/full', document)
   const broken = await client.change(document, SCRIPT.replace('twice(2)', 'twice(2'))

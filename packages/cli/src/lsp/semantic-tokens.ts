@@ -1,4 +1,4 @@
-// What each word of a file is, for colours: by declarations and types where the file parses, else by what names were in the newest version that did.
+// Semantic tokens: by declarations and types if the file parses, otherwise by the newest version that did.
 
 import { tokenize, walk } from '@bridle/parser'
 import type { Node, Program, Span, TypeExpr } from '@bridle/parser'
@@ -57,7 +57,7 @@ const OWN_TYPES: ReadonlySet<string> = new Set(
   'int float string bool list dict set bytes duration any closure nil never unknown Result Option'.split(' '),
 )
 
-/** Numbers of the protocol, five a token. `lines`: only these, the last excluded. */
+/** Numbers of the protocol, five per token. `lines`: only these, the last excluded. */
 export function listSemanticTokens(
   document: OpenDocument,
   last: OpenDocument | null,
@@ -75,7 +75,7 @@ export function listSemanticTokens(
   let line = 0
   let character = 0
   const add = (span: Span, { type, modifiers }: Word): void => {
-    // A token is on one line: clients need not know others.
+    // A token is on one line: clients need not support others.
     for (let start = span.start; start < span.end;) {
       const found = source.indexOf('\n', start)
       const end = found < 0 || found > span.end ? span.end : found
@@ -148,7 +148,7 @@ function classifyNames(symbols: FileSymbols | null): ReadonlyMap<string, Word> {
   return new Map(symbols?.all.map((symbol) => [symbol.name, readKind(symbol)]))
 }
 
-/** Names by where they begin. */
+/** Names by start offset. */
 function classify(program: Program, symbols: FileSymbols, registry: Registry): ReadonlyMap<number, Word> {
   const words = new Map<number, Word>()
   const set = ({ start }: Span, type: TokenType, ...modifiers: Modifier[]): void => void words.set(start, { type, modifiers })
@@ -269,7 +269,7 @@ function isVariantOwner(object: Node, symbols: FileSymbols): boolean {
   return object.kind === 'Identifier' && symbols.topLevel.some(({ name, kind }) => kind === 'enum' && name === object.name)
 }
 
-/** What a client was sent, to tell what has changed since. */
+/** What a client was sent, to compute the difference. */
 export class TokenHistory {
   private readonly last = new Map<string, { readonly id: string; readonly data: readonly number[] }>()
   private count = 0
@@ -284,7 +284,7 @@ export class TokenHistory {
     this.last.delete(uri)
   }
 
-  /** All tokens where the client has another result than the last one. */
+  /** All tokens if the client has a result other than the last one. */
   compare(uri: string, previous: string, data: number[]): SemanticTokens | SemanticTokensDelta {
     const known = this.last.get(uri)
     const { resultId } = this.keep(uri, data)

@@ -1,4 +1,4 @@
-// The language server: keeps the open files and passes questions on to what answers them. Speaks the Language Server Protocol
+// The language server: keeps the open files and dispatches requests. Speaks the Language Server Protocol
 // (microsoft.github.io/language-server-protocol, 3.17) over standard input and output.
 
 import {
@@ -52,7 +52,7 @@ const CAPABILITIES: ServerCapabilities = {
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 }
 
-/** Ends when the client closes the connection, with the exit code that the protocol wants then. */
+/** Resolves when the client closes the connection, with the exit code that the protocol requires. */
 export async function serveLanguage(
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
@@ -99,7 +99,7 @@ class LanguageServer {
       const key = open.document.key
       workspace.close(uri)
       findings.forget(uri)
-      // Who imports it gets the file again, which may differ from what was never saved.
+      // Importers see the file on disk again, which may differ from unsaved text.
       this.announce(key, uri)
     })
     connection.onDidChangeWatchedFiles(({ changes }) => this.takeChanges(changes))
@@ -120,7 +120,7 @@ class LanguageServer {
     connection.listen()
   }
 
-  /** Nothing can be sent any more. */
+  /** The connection is closed: nothing can be sent. */
   stop(): void {
     this.findings.stop()
   }
@@ -131,7 +131,7 @@ class LanguageServer {
   } {
     const { connection, workspace, findings } = this
     workspace.setFolders(workspaceFolders?.map(({ uri }) => uri) ?? (rootUri == null ? [] : [rootUri]))
-    // A client that fetches findings and cannot be told to fetch them again would miss what a change of another file does.
+    // A client that pulls findings and cannot be told to pull again would miss the effects of changes in other files.
     findings.isFetched =
       capabilities.textDocument?.diagnostic !== undefined && capabilities.workspace?.diagnostics?.refreshSupport === true
     const watches = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
@@ -145,7 +145,7 @@ class LanguageServer {
           )
         })
     })
-    // By the protocol, only clients that say so can take more than `true`.
+    // By the protocol, only clients that declare it accept more than `true`.
     const preparesRename = capabilities.textDocument?.rename?.prepareSupport === true
     return {
       serverInfo: { name: 'bridle', version: VERSION },
@@ -163,7 +163,7 @@ class LanguageServer {
     this.announce(isNew ? null : key, text.uri)
   }
 
-  /** Others may import it. null: an import that was not found may be now. */
+  /** Other files may import it. null: an import that was not found may exist now. */
   private announce(key: string | null, uri: string): void {
     if (this.workspace.openDocuments.some(({ document }) => document.text.uri !== uri)) this.findings.refreshImporters(key, uri)
     this.workspace.noteChange(key)
@@ -176,7 +176,7 @@ class LanguageServer {
       return findings.refreshAll()
     }
     for (const { uri, type } of changes) {
-      // What the editor has open is as the editor has it.
+      // For open documents, the editor's text counts.
       if (workspace.find(uri) !== null) continue
       const key = type === FileChangeType.Changed ? workspace.readKeyOfUri(uri) : null
       workspace.noteChange(key)
@@ -185,5 +185,5 @@ class LanguageServer {
   }
 }
 
-/** Scripts, templates, settings, and files of declarations of tools. */
+/** Scripts, templates, settings, and files of tool declarations. */
 const WATCHED = ['**/*.harn', '**/*.harn.prompt', '**/harn.toml', '**/*.json'].map((globPattern) => ({ globPattern }))

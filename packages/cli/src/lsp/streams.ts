@@ -1,5 +1,5 @@
-// The two directions of the connection to the editor, with the gate between: what the protocol's library reads was judged before, and
-// what it answers is told to the gate.
+// The two directions of the connection to the editor, with the gate between: input of the protocol's library is validated first, and
+// its responses are reported to the gate.
 
 import { AbstractMessageReader, StreamMessageWriter } from 'vscode-languageserver/node'
 import type { DataCallback, Disposable, Message } from 'vscode-languageserver/node'
@@ -14,7 +14,7 @@ export interface EditorStreams {
 
 export function openEditorStreams(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): EditorStreams {
   const send = (message: object): void => {
-    // Whoever does not read misses it; the end of the connection is seen elsewhere.
+    // A client that does not read misses it; the end of the connection is detected elsewhere.
     writer.write(message as Message).catch(() => {})
   }
   const log = (text: string): void => send({ jsonrpc: '2.0', method: 'window/logMessage', params: { type: 1, message: text } })

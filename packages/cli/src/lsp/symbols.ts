@@ -1,5 +1,5 @@
-// Who declares what in one file, and where it is mentioned: what go to definition, references, rename, completion and the
-// outline look at. Names are resolved lexically, as the language does; a function may be mentioned before its declaration.
+// Declarations of one file and their mentions: the basis of go to definition, references, rename, completion and
+// outline. Names are resolved lexically, as the language does; a function may be mentioned before its declaration.
 
 import { forEachChild, forEachTypeName, isStatement } from '@bridle/parser'
 import type { Binding, Block, Declaration, Expr, Name, Node, Param, Program, Span, Stmt, TypeExpr } from '@bridle/parser'
@@ -30,11 +30,11 @@ export interface FileSymbol {
   readonly scope: Span
   /** Mentions besides the declaration, in source order. */
   readonly references: Span[]
-  /** Path of the import that brings it. */
+  /** Path of the import that declares it. */
   readonly importPath: string | null
   /** Declared by `{name}` of a pattern, where the name of the field is the name of the variable. */
   readonly isField: boolean
-  /** Of a variable: whether it is declared with `var`. */
+  /** For a variable: whether it is declared with `var`. */
   readonly isMutable: boolean
 }
 
@@ -148,7 +148,7 @@ class Walk {
   // ---- statements -------------------------------------------------------------------------------------------------------
 
   private visitStatements(body: readonly Stmt[]): void {
-    // Callables and types are known in the whole block.
+    // Callables and types are visible in the whole block.
     for (const stmt of body) this.hoist(stmt)
     for (const stmt of body) this.visitStatement(stmt)
   }
@@ -339,7 +339,7 @@ class Walk {
     forEachChild(expr, (child) => this.visitNode(child))
   }
 
-  /** Bare names of a pattern bind, at its top and in its lists, dicts and variants. */
+  /** Bare names of a pattern are bound, at its top and in its lists, dicts and variants. */
   private visitPattern(pattern: Expr): void {
     const bindOr = (inner: Expr): void => {
       if (inner.kind === 'Identifier') this.declare({ text: inner.name, span: inner.span }, 'variable', inner.span)

@@ -1,5 +1,5 @@
-// The call around a position, read off the text: while arguments are typed, a file often does not parse. Tells which tool of the host the call
-// reaches, and which of its arguments are there.
+// The call around a position, found in the text: while arguments are typed, a file often does not parse. Returns the host tool that the
+// call reaches, and which arguments are present.
 
 import type { ToolType, ToolTypes } from '@bridle/compiler'
 
@@ -7,13 +7,13 @@ export interface OpenCall {
   readonly callee: string
   /** The first argument, when it is a string. */
   readonly name: string | null
-  /** Number of the argument that the position is in. */
+  /** Index of the argument at the position. */
   readonly argument: number
   /** Keys of the dicts around the position, outermost first; null when the position is in no dict of arguments. */
   readonly path: readonly string[] | null
-  /** Keys that the innermost dict has already. */
+  /** Keys that the innermost dict already has. */
   readonly given: readonly string[]
-  /** The key whose value the position is in; null where a key is expected. */
+  /** The key whose value is at the position; null where a key is expected. */
   readonly key: string | null
 }
 
@@ -22,7 +22,7 @@ interface Level {
   readonly callee: string
   name: string | null
   argument: number
-  /** The key that this bracket is the value of. */
+  /** The key whose value this bracket is. */
   readonly under: string | null
   readonly given: string[]
   key: string | null

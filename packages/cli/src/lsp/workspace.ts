@@ -1,4 +1,4 @@
-// The files that an editor works on: its open documents as it has them, and the other scripts below its folders as they are on disk.
+// The files of an editor: its open documents, and the other scripts below its folders as they are on disk.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -18,14 +18,14 @@ interface OnDisk {
   readonly document: OpenDocument
   readonly changed: number
   readonly size: number
-  /** The newest change of a module that it was compared with. */
+  /** The newest module change that was considered. */
   seen: number
 }
 
-/** A folder that has more scripts is not searched further: an editor may be opened on a whole disk. */
+/** Maximum number of scripts of a folder: an editor may be opened on a whole disk. */
 const MOST_FILES = 5000
 const MOST_BYTES = 16 << 20
-/** Folders that hold what others wrote. */
+/** Folders with code of others. */
 const FOREIGN: ReadonlySet<string> = new Set(['node_modules', 'dist', 'target', '.git', '.harn', '.bridle'])
 
 export class Workspace {
@@ -33,15 +33,15 @@ export class Workspace {
   private readonly makeRuntimes: () => CheckingRuntimes
   private runtimesMade: CheckingRuntimes | null = null
   private readonly open = new Map<string, Open>()
-  /** Addresses of open documents by the key of their module. */
+  /** URIs of open documents by module key. */
   private readonly uris = new Map<string, string>()
   private readonly onDisk = new Map<string, OnDisk>()
   private folders: readonly string[] = []
-  /** When modules changed, in the editor or on disk, by key: numbers that grow. */
+  /** When modules changed, in the editor or on disk, by key: increasing numbers. */
   private readonly changes = new Map<string, number>()
   private newest = 0
 
-  /** `makeRuntimes` is given what finds the text of an open document. */
+  /** `makeRuntimes` is given a function that finds the text of an open document. */
   constructor(makeRuntimes: (findOpenText: (key: string) => string | null) => CheckingRuntimes) {
     const findOpenText = (key: string): string | null => this.findOpenText(key)
     this.modules = new ModuleCache(findOpenText)
@@ -52,7 +52,7 @@ export class Workspace {
     return (this.runtimesMade ??= this.makeRuntimes())
   }
 
-  /** Addresses of folders; those that are not on this machine are left out. */
+  /** URIs of folders; those that are not on this machine are left out. */
   setFolders(uris: readonly string[]): void {
     this.folders = [...new Set(uris.map(toPath).filter((path) => !/^[\w-]{2,}:/.test(path)))].map(findRealPath)
   }
@@ -77,7 +77,7 @@ export class Workspace {
     if (known === undefined) this.uris.set(findRealPath(toPath(text.uri)), text.uri)
   }
 
-  /** The same text is looked at again, because what it imports has changed. */
+  /** The unchanged text is analysed again, because an import has changed. */
   refresh(uri: string): void {
     const known = this.open.get(uri)
     if (known !== undefined) this.set(known.document.text)
@@ -92,7 +92,7 @@ export class Workspace {
     return findRealPath(toPath(uri))
   }
 
-  /** The address of a module: that of the open document, if it is open. */
+  /** The URI of a module: that of the open document, if it is open. */
   readUri(key: string): string {
     return this.uris.get(key) ?? pathToFileURL(key).href
   }
@@ -102,7 +102,7 @@ export class Workspace {
     return uri === undefined ? null : (this.open.get(uri)?.document.text.getText() ?? null)
   }
 
-  /** The document with a key, open or on disk; null for what is no file, or cannot be read. */
+  /** The document with a key, open or on disk; null if it is not a file, or unreadable. */
   findByKey(key: string): OpenDocument | null {
     const uri = this.uris.get(key)
     if (uri !== undefined) return this.open.get(uri)?.document ?? null
@@ -124,7 +124,7 @@ export class Workspace {
     return this.open.get(uri)?.document ?? this.findByKey(findRealPath(toPath(uri)))
   }
 
-  /** A module has changed: what was found in files that import it is found again. null: any module may have. */
+  /** A module has changed: findings of its importers are computed again. null: any module may have changed. */
   noteChange(key: string | null): void {
     if (key === null) this.onDisk.clear()
     else this.changes.set(key, ++this.newest)
@@ -137,7 +137,7 @@ export class Workspace {
     return ![...this.changes].some(([key, at]) => at > seen && document.imports(key))
   }
 
-  /** Open documents, and scripts below the folders. With a name: those whose text has it. */
+  /** Open documents, and scripts below the folders. With a name: those whose text contains it. */
   listDocuments(name: string | null = null): readonly OpenDocument[] {
     const keys = new Set([...this.uris.keys(), ...this.listFiles()])
     const found: OpenDocument[] = []

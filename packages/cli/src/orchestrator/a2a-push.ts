@@ -1,4 +1,4 @@
-// Who pushed the state of a task: a JSON Web Token of the agent, or a token that both know.
+// Authenticates a push of a task's state: by a JSON Web Token of the agent, or a shared token.
 
 import { createHash, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import type { JsonWebKey } from 'node:crypto'

@@ -1,5 +1,5 @@
-// `bridle serve a2a FILE`: a script as an agent of the A2A protocol. Its public functions are what it can do, or its pipelines; what a pipeline prints is
-// its answer.
+// `bridle serve a2a FILE`: a script as an agent of the A2A protocol. Its skills are its public functions, or its pipelines; the output of a
+// pipeline is its answer.
 
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -410,7 +410,7 @@ class Agent {
 const STREAMED = new Set(['message/stream', 'tasks/sendSubscribe', 'tasks/resubscribe', 'a2a.SendStreamingMessage'])
 const PUSH_MS = 10_000
 
-/** Tells whoever asked for it how a task ended; that nobody is there is their affair. */
+/** Pushes the end of a task to its subscribers; ignores subscribers that cannot be reached. */
 async function push(config: Json, task: Task): Promise<void> {
   const { url, token } = config
   if (typeof url !== 'string') return

@@ -14,7 +14,7 @@ interface Aliases {
   readonly listen?: string
 }
 
-/** The other names of `--config` and `--bind`. */
+/** Aliases of `--config` and `--bind`. */
 function settle<T extends object>({ manifest, listen, ...flags }: T & Aliases): T {
   return {
     ...flags,
@@ -129,7 +129,7 @@ export function addOrchestratorCommands(program: Command, { withAuthority, done 
     })
   const onQueue = (signature: string, description: string): Command =>
     queue.command(signature).description(description).option('--json', 'print JSON')
-  /** Options of the manifest and the state stand in front of the subcommand. */
+  /** Options of the manifest and the state precede the subcommand. */
   const withParent = <T extends object>(command: Command): T => settle(command.optsWithGlobals<T>())
   onQueue('ls', 'the same as `queue`').action(async (_options: object, command: Command) => {
     const { queueListCommand } = await import('./queue-commands.js')

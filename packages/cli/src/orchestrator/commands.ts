@@ -1,4 +1,4 @@
-// Commands beside the server: each opens the state folder and the manifest itself, and needs no running process.
+// Commands that need no running server: each opens the state folder and the manifest itself.
 
 import type { Plain } from '@bridle/vm'
 import { CommandError, UsageError } from '../errors.js'
@@ -13,7 +13,7 @@ export interface LocalFlags extends DeskFlags {
   readonly json?: boolean
 }
 
-/** A handle of a dispatch, as `trigger_fire` gives it. */
+/** A handle of a dispatch, as `trigger_fire` returns it. */
 export interface Handle {
   readonly event_id: string
   readonly binding_id: string
@@ -83,7 +83,7 @@ export interface DlqFlags extends LocalFlags {
   readonly discard?: string
 }
 
-/** What the dispatcher gave up and nobody resolved. */
+/** Events that the dispatcher gave up on and that were not resolved since. */
 export async function describeDeadLetters(desk: Desk): Promise<{
   readonly dispatcher_dlq_depth: number
   readonly pending_entries: number
@@ -182,7 +182,7 @@ function listRecent(desk: Desk): readonly Recent[] {
     })
 }
 
-/** How much the predicates of all bindings cost, against the limits of the orchestrator. */
+/** Cost of the predicates of all bindings, against the limits of the orchestrator. */
 function describeBudget(desk: Desk): { readonly [name: string]: number | null } {
   const { daily_cost_usd: daily, hourly_cost_usd: hourly } = desk.project.settings.budget
   const now = Date.now()
@@ -426,7 +426,7 @@ export async function resumeCommand(requestId: string, flags: ResumeFlags): Prom
   })
 }
 
-/** The run whose dispatch asked: its event is in the name of the request. */
+/** The run whose dispatch asked: the name of the request contains its event. */
 async function signalWaiting(desk: Desk, requestId: string, answer: object): Promise<void> {
   const rows = await desk.store.list({ state: 'parked', most: 1000 })
   const row = rows.find(({ runId }) => requestId.includes(runId.slice(runId.lastIndexOf('/') + 1)))

@@ -1,4 +1,4 @@
-// Connectors that the project wrote in Harn: their start and end, and the timers of bindings that poll.
+// Connectors that the project wrote in Harn: their start and end, and the timers of polling bindings.
 
 import { complain } from '../printable.js'
 import { makeRecord } from './desk.js'
@@ -30,7 +30,7 @@ export class Connectors {
     this.onEvents = onEvents
   }
 
-  /** Throws CommandError where a module is no connector. */
+  /** Throws CommandError if a module is not a connector. */
   async start(): Promise<void> {
     const { desk } = this
     const started: string[] = []
@@ -52,7 +52,7 @@ export class Connectors {
     this.started = started
   }
 
-  /** Sets the timers of bindings that poll; each polls once now. */
+  /** Sets the timers of polling bindings; each polls once now. */
   poll(): void {
     for (const binding of this.desk.bindings)
       if (binding.kind === 'poll' && this.desk.project.connectors.has(binding.provider)) this.schedule(binding, 0)
@@ -137,7 +137,7 @@ function readSettings({ config }: Pick<Binding, 'config'>): Settings {
   return typeof table === 'object' && table !== null ? { ...config, ...table } : config
 }
 
-/** Milliseconds of `NAME`, `NAME_ms` or `NAME_secs`; null where none of them says a time. */
+/** Milliseconds of `NAME`, `NAME_ms` or `NAME_secs`; null if none is set. */
 function readTime(settings: Settings, name: string): number | null {
   const { [name]: text, [`${name}_ms`]: ms, [`${name}_secs`]: seconds } = settings
   const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(typeof text === 'string' ? text : '') ?? []
@@ -146,7 +146,7 @@ function readTime(settings: Settings, name: string): number | null {
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : null
 }
 
-/** How long until the next poll: the interval, and up to `jitter` more, so that many orchestrators do not ask at once. */
+/** Time until the next poll: the interval plus up to `jitter`, so that many orchestrators do not poll at once. */
 function readWait(settings: Settings): number {
   return (readTime(settings, 'interval') ?? USUAL_MS) + Math.random() * (readTime(settings, 'jitter') ?? 0)
 }

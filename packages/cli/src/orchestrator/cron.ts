@@ -1,4 +1,4 @@
-// Ticks of cron triggers: one timer, set for the next tick of all. What fired last lies in the log, so that a start knows what was missed.
+// Ticks of cron triggers: one timer, set for the next tick of all. The log contains the last tick that fired, so that a start knows which ones were missed.
 
 import { listCronTicks } from '@bridle/stdlib-tools'
 import { CRON_TICKS } from './pumps.js'
@@ -9,7 +9,7 @@ import { makeIds } from './ids.js'
 
 const STATE = 'connectors.cron.state'
 const LONGEST_MS = 2 ** 31 - 1
-/** Ticks that were missed while nobody was there, at most. */
+/** Maximum number of missed ticks that are fired. */
 const MOST_MISSED = 1000
 const EXIT_TEST_CRASH = 86
 
@@ -28,7 +28,7 @@ export class CronClock {
     this.onTick = onTick
   }
 
-  /** Fires what was missed, as each trigger wants it, and sets the timer. */
+  /** Fires missed ticks, as each trigger's policy says, and sets the timer. */
   start(): void {
     const single = process.env['HARN_TEST_CRON_SINGLE_TICK_AT']
     if (single !== undefined) {
@@ -51,7 +51,7 @@ export class CronClock {
     if (this.timer !== null) clearTimeout(this.timer)
   }
 
-  /** The triggers are others now; ticks that are due already are fired still. */
+  /** The triggers have changed; ticks that are already due still fire. */
   restart(): void {
     if (this.timer !== null) clearTimeout(this.timer)
     if (process.env['HARN_TEST_CRON_SINGLE_TICK_AT'] === undefined) this.schedule(this.fired)
@@ -72,7 +72,7 @@ export class CronClock {
     const next = Math.min(...due.map(({ at }) => at))
     this.timer = setTimeout(
       () => {
-        // A timer may be early, and no timer is longer than 24 days.
+        // A timer may fire early, and no timer is longer than 24 days.
         if (Date.now() < next) return this.schedule(after)
         for (const { binding, at } of due) if (at === next) this.fire(binding, at, false)
         this.schedule(next)

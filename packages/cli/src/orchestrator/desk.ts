@@ -1,4 +1,4 @@
-// What every command of the orchestrator works with: the project, the state folder with the log and the runs, and a way to run its program.
+// Shared by all commands of the orchestrator: the project, the state folder with the log and the runs, and a way to run its program.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -33,7 +33,7 @@ export interface BindingVersion {
   readonly module: Module
 }
 
-/** A version of a trigger that is on its way out. */
+/** A version of a trigger that is draining. */
 export interface DrainingVersion {
   readonly id: string
   readonly version: number
@@ -60,7 +60,7 @@ export interface ReloadSummary {
   readonly unchanged: readonly string[]
 }
 
-/** The code of a process that a test has end in the middle of a dispatch. */
+/** Exit code of a process that a test ends in the middle of a dispatch. */
 const EXIT_TEST_CRASH = 86
 
 export class Desk {
@@ -110,7 +110,7 @@ export class Desk {
     }
   }
 
-  /** Reads the manifest again; everything stays as it was when that fails. Throws CommandError. */
+  /** Reads the manifest again; nothing changes when that fails. Throws CommandError. */
   async reload(): Promise<ReloadSummary> {
     const loaded = await loadProgram(this.flags)
     const before = { project: this.project, runtime: this.runtime, module: this.module }
@@ -123,17 +123,17 @@ export class Desk {
     }
   }
 
-  /** Only the log: there is no manifest. Throws CommandError. */
+  /** Opens only the log, without a manifest. Throws CommandError. */
   static async openLog(flags: DeskFlags): Promise<Desk> {
     return Desk.openWith(flags, await compileProject(flags, makeEmptyProject()))
   }
 
-  /** As a command beside the server: versions that are known are not noted again. */
+  /** For a command beside the server: known versions are not recorded again. */
   async installLocally(): Promise<void> {
     await this.install(true)
   }
 
-  /** Gives the triggers of the manifest their versions, and notes what changed. */
+  /** Assigns versions to the triggers of the manifest, and records changes. */
   async install(isQuiet = false): Promise<ReloadSummary> {
     const { triggers, summary } = (await this.ask({
       action: 'install',
@@ -147,7 +147,7 @@ export class Desk {
     return summary
   }
 
-  /** What handles events that were accepted for a version: that version, or the one of now where it is gone. */
+  /** The handler for events that were accepted for a version: of that version, or of the current one if that is gone. */
   findVersion(id: string, version: number): BindingVersion | null {
     const known = this.versions.get(nameVersion(id, version))
     if (known !== undefined) return known
@@ -162,7 +162,7 @@ export class Desk {
     return this.bindings.find((binding) => binding.id === id) ?? null
   }
 
-  /** Versions that take no new events and have not ended, by what the log says of them. */
+  /** Versions that take no new events and have not ended, according to the log. */
   listDraining(): readonly DrainingVersion[] {
     const found = new Map<string, DrainingVersion>()
     for (const { payload } of this.log.read({ topic: 'triggers.lifecycle', kind: 'state_transition' })) {
@@ -209,7 +209,7 @@ export class Desk {
     )
   }
 
-  /** What runs need beside the powers of the command. */
+  /** What runs need in addition to the powers of the command. */
   get providers(): readonly ProviderSource[] {
     return [eventLogProvider({ log: this.log, gates: this.gates, onAppend: crashOnDemand })]
   }
@@ -218,7 +218,7 @@ export class Desk {
     this.log.later((transaction) => void transaction.append(makeRecord(topic, kind, payload, headers)))
   }
 
-  /** What was appended is there for others when this returns. */
+  /** When this returns, appended records are visible to others. */
   flush(): void {
     this.log.write(() => {})
   }
@@ -229,7 +229,7 @@ export class Desk {
   }
 }
 
-/** Without the kind and the place, which are those of the program and not of the project. */
+/** Without the kind and the position, which concern the program and not the project. */
 function readFault({ fault, value }: ScriptError): string {
   if (fault.kind !== 'thrown') return fault.message.replace(/ \(line \d+\)$/, '')
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -244,7 +244,7 @@ export function makeRecord(
   return { topic, kind, payload: payload as NewRecord['payload'], headers, atMs: Date.now() }
 }
 
-/** `HARN_TEST_DISPATCHER_FAIL_BEFORE_OUTBOX` is for tests of recovery: the process dies in front of the first record of an attempt. */
+/** `HARN_TEST_DISPATCHER_FAIL_BEFORE_OUTBOX` is for tests of recovery: the process dies before the first record of an attempt. */
 function crashOnDemand({ kind }: NewRecord): void {
   if (kind === 'DispatchStarted' && process.env['HARN_TEST_DISPATCHER_FAIL_BEFORE_OUTBOX'] !== undefined)
     process.exit(EXIT_TEST_CRASH)

@@ -14,7 +14,7 @@ function ask(rule: string, limits: EnterArgs['limits'], dispatch: string, rank =
 
 const never = new AbortController().signal
 
-test('a singleton lets one in, and the next when it is over', async () => {
+test('a singleton admits one, and the next when it ends', async () => {
   const gates = await makeGates()
   const enter = async (dispatch: string): Promise<boolean> => (await gates.enter(ask('singleton', {}, dispatch), never)).goes_on
   expect([await enter('a'), await enter('b'), await enter('a')]).toEqual([true, false, true])
@@ -22,7 +22,7 @@ test('a singleton lets one in, and the next when it is over', async () => {
   expect(await enter('b')).toBe(true)
 })
 
-test('slots go to the lowest rank, then to who came first', async () => {
+test('slots go to the lowest rank, then to the oldest', async () => {
   const gates = await makeGates()
   const order: string[] = []
   const enter = (dispatch: string, rank: number): Promise<void> =>
@@ -39,7 +39,7 @@ test('slots go to the lowest rank, then to who came first', async () => {
   expect(order).toEqual(['first', 'late', 'later', 'low'])
 })
 
-test('a rate is counted over the time that slides', async () => {
+test('a rate is counted over a sliding window', async () => {
   let now = 0
   const gates = await makeGates(() => now)
   const enter = async (): Promise<boolean> =>
@@ -49,7 +49,7 @@ test('a rate is counted over the time that slides', async () => {
   expect([await enter(), await enter(), await enter()]).toEqual([true, true, false])
 })
 
-test('the first event of a batch goes on with all that came before it was full', async () => {
+test('the first event of a batch continues with all that arrived before it was full', async () => {
   const gates = await makeGates()
   const limits = { size: 3, timeout_ms: 60_000 }
   const leader = gates.enter(ask('batch', limits, 'a'), never)

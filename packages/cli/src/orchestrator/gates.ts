@@ -1,5 +1,5 @@
-// Flow control: which dispatch goes on when, over all dispatches of this process. A rule has one gate for each binding and key. Places that are
-// held are in the shared state of the log, so that a dispatch which is recovered has its place still.
+// Flow control: when each dispatch may continue, over all dispatches of this process. A rule has one gate for each binding and key. Held
+// slots are in the shared state of the log, so that a recovered dispatch still has its slot.
 
 import type { EnterArgs, EventLog, GateAnswer, Gates } from '@bridle/stdlib-tools/node'
 
@@ -12,10 +12,10 @@ interface Waiting {
 }
 
 interface Gate {
-  /** Dispatches that hold a place. */
+  /** Dispatches that hold a slot. */
   readonly holders: Set<string>
   readonly waiting: Waiting[]
-  /** When dispatches were let through, oldest first. */
+  /** When dispatches were admitted, oldest first. */
   times: number[]
 }
 
@@ -66,7 +66,7 @@ export class FlowGates implements Gates {
     next.resolve(pass([{ kind: 'concurrency_acquired', payload: { holders: gate.holders.size } }]))
   }
 
-  /** Places of dispatches that are over, whoever began them. */
+  /** Slots of dispatches that ended, in any process. */
   drop(isOver: (dispatch: string) => boolean): void {
     for (const [key, gate] of this.gates)
       for (const dispatch of gate.holders)
@@ -86,7 +86,7 @@ export class FlowGates implements Gates {
     return gate
   }
 
-  /** When a window let dispatches through before this process began. */
+  /** When a window admitted dispatches before this process started. */
   private readTimes(rule: string, name: string): number[] {
     const kinds: { readonly [rule: string]: string } = { rate_limit: 'rate_limit_allowed', throttle: 'throttle_acquired' }
     const kind = kinds[rule]
@@ -101,7 +101,7 @@ export class FlowGates implements Gates {
     this.log.put('trigger_gates', key, [...holders], version)
   }
 
-  /** The first event leads: it goes on with all that came within its time. */
+  /** The first event leads: it continues with all that arrived within its time. */
   private gather({ gate: name, limits, event }: EnterArgs): GateAnswer | Promise<GateAnswer> {
     const size = Number(limits['size'])
     const known = this.batches.get(name)
@@ -158,7 +158,7 @@ export class FlowGates implements Gates {
     const max = Number(limits['max'])
     const now = this.now()
     gate.times = gate.times.filter((at) => at > now - period)
-    // The place of whoever waits is taken now, so that they go on in the order in which they came.
+    // Waiting dispatches take their slots now, so that they continue in the order of arrival.
     const before = gate.times.at(-max)
     const at = gate.times.length < max || before === undefined ? now : before + period
     gate.times.push(at)
@@ -204,7 +204,7 @@ export class FlowGates implements Gates {
   }
 }
 
-/** The one of the lowest rank that came first. */
+/** The oldest one of the lowest rank. */
 function takeFirst(waiting: Waiting[]): Waiting | null {
   let best = -1
   for (const [at, { rank }] of waiting.entries()) if (best < 0 || rank < waiting[best]!.rank) best = at

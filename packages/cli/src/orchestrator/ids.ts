@@ -1,4 +1,4 @@
-// Names of events and traces: times in front, so that they sort as they came.
+// Ids of events and traces: they start with a time, so that they sort by creation.
 
 import { randomBytes } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// Which deliveries were accepted before: a claim for each key of a binding, which holds as long as the trigger says. Claims are records of the log;
+// Deduplication of deliveries: a claim for each key of a binding, valid as long as the trigger says. Claims are records of the log;
 // in memory they are a table.
 
 import type { EventLog, LogTransaction } from '@bridle/stdlib-tools/node'
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 export class Inbox {
   private readonly claims = new Map<string, number>()
   private readonly log: EventLog
-  /** Names of the claims of the transaction that is under way. */
+  /** Ids of the claims of the current transaction. */
   private made: string[] | null = null
   readonly counts = { written: 0, rejected: 0 }
 
@@ -33,7 +33,7 @@ export class Inbox {
       }
   }
 
-  /** One transaction; claims of one that fails were never made. */
+  /** One transaction; a failed one leaves no claims. */
   write<T>(work: (transaction: LogTransaction) => T): T {
     const made: string[] = []
     this.made = made
@@ -47,7 +47,7 @@ export class Inbox {
     }
   }
 
-  /** False when the key was claimed before and the claim holds still. Within `write`. */
+  /** False when the key is still claimed. Within `write`. */
   claim(transaction: LogTransaction, { id, retry }: Pick<Binding, 'id' | 'retry'>, key: string, retentionMs?: number): boolean {
     const now = Date.now()
     const name = `${id}\n${key}`

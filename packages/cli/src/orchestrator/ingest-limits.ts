@@ -1,4 +1,4 @@
-// How many deliveries are taken in a time: one bucket for all, and one for each source. Both fill at the same rate.
+// Rate limits of deliveries: one bucket for all, and one for each source. Both fill at the same rate.
 
 interface Bucket {
   tokens: number
@@ -27,7 +27,7 @@ export class IngestLimits {
     this.global = { tokens: this.globalCapacity, at: now() }
   }
 
-  /** Null: the delivery may come in. Else milliseconds after which another try makes sense. */
+  /** Null: the delivery is admitted. Otherwise milliseconds to wait before the next try. */
   take(source: string): number | null {
     let own = this.sources.get(source)
     if (own === undefined) {

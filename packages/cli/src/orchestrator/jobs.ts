@@ -1,4 +1,4 @@
-// A job of a worker queue, and what became of it.
+// A job of a worker queue, and its state.
 
 export interface Job {
   readonly queue: string

@@ -25,13 +25,13 @@ export interface Answer {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** What the process around the listener answers. */
+/** Callbacks of the surrounding process. */
 export interface ListenerHooks {
   readonly isReady: () => boolean
   readonly metrics: () => string
   readonly reload: (source: string) => Promise<Answer>
   readonly onAccepted: () => void
-  /** Further routes, such as those of MCP; null: none of them. */
+  /** Further routes, such as those of MCP; null for none. */
   readonly extra?: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>
 }
 
@@ -94,7 +94,7 @@ export class Listener {
     this.routes = this.readRoutes()
   }
 
-  /** Throws CommandError. The port that it listens on. */
+  /** Starts listening and returns the port. Throws CommandError. */
   async listen(bind: string, tls: { readonly cert: string; readonly key: string } | null): Promise<string> {
     const { host, port } = readBind(bind)
     const answer = (request: IncomingMessage, response: ServerResponse): void => void this.answer(request, response)
@@ -121,7 +121,7 @@ export class Listener {
     })
   }
 
-  /** The triggers are others now. Throws CommandError and changes nothing where their routes cannot be. */
+  /** The triggers have changed. Throws CommandError, with nothing changed, if their routes are invalid. */
   reload(): void {
     this.routes = this.readRoutes()
   }
@@ -169,7 +169,7 @@ export class Listener {
       ...answer.headers,
     })
     response.end(body)
-    // What was not read of a body that is too large.
+    // Discard the unread rest of a body that is too large.
     if (!request.complete) request.resume()
   }
 
@@ -238,7 +238,7 @@ export class Listener {
     return Buffer.concat(chunks)
   }
 
-  /** One delivery; the binding is the one that it found, also when the triggers change meanwhile. */
+  /** One delivery; its binding is fixed at the start, also when the triggers change meanwhile. */
   private async ingest(request: IncomingMessage, binding: Binding): Promise<Answer> {
     const acceptedAt = Date.now()
     const wait = this.limits.take(binding.provider)
@@ -281,7 +281,7 @@ export class Listener {
     return accepted
   }
 
-  /** Keeps events that were not accepted before; they are on the disk when this returns. */
+  /** Stores events that were not accepted before; they are on disk when this returns. */
   accept(binding: Binding, events: readonly EventRecord[], acceptedAt: number): Answer {
     const { id, version } = binding
     const logIds = this.inbox.write((transaction) =>
@@ -349,7 +349,7 @@ export class Listener {
       webhook: table.signature_scheme ?? 'standard',
     }
     const variant = variants[provider]
-    // A connector in Harn judges its deliveries itself.
+    // A connector in Harn validates its deliveries itself.
     if (variant === undefined || this.desk.project.connectors.has(provider)) return { isSigned: false, claims: null }
     if (provider === 'webhook' && !['standard', 'stripe', 'github', 'slack'].includes(variant))
       throw new Refusal(
@@ -357,7 +357,7 @@ export class Listener {
         `unsupported generic webhook signature scheme \`${variant}\`; expected one of standard, stripe, github, slack`,
       )
     const body_ = parseBody(body) as { readonly verification_token?: unknown } | null
-    // The handshake brings the secret that later deliveries are signed with.
+    // The handshake contains the secret that later deliveries are signed with.
     if (provider === 'notion' && typeof body_?.verification_token === 'string') return { isSigned: false, claims: null }
     const reference = secrets[provider === 'notion' ? 'verification_token' : 'signing_secret']
     if (reference === undefined)
@@ -444,7 +444,7 @@ function readBind(text: string): { readonly host: string; readonly port: number 
   return { host: match[1] ?? (match[2] === '' ? '127.0.0.1' : match[2]!), port }
 }
 
-/** Tests hold a request between its route and its event, to change the triggers meanwhile. */
+/** Tests delay a request between its route and its event, to change the triggers meanwhile. */
 async function waitForTest(): Promise<void> {
   const entered = process.env['HARN_ORCHESTRATOR_TEST_REQUEST_ENTERED_FILE']
   const release = process.env['HARN_ORCHESTRATOR_TEST_REQUEST_RELEASE_FILE']

@@ -130,7 +130,7 @@ export class McpDesk {
     this.desk = desk
   }
 
-  /** Null: nobody waits for an answer. */
+  /** Null: a notification, which has no response. */
   async answer(message: RpcMessage): Promise<Json | null> {
     const { id, method = '', params = {} } = message
     if (id === undefined || id === null) return null

@@ -31,7 +31,7 @@ export async function mcpServeCommand(flags: McpServeFlags): Promise<number> {
   })
 }
 
-/** One line a message; ends with the input. */
+/** One line per message; ends with the input. */
 async function serveStdio(desk: Desk): Promise<void> {
   const server = new McpDesk(desk)
   complain('[harn] MCP stdio server ready\n')

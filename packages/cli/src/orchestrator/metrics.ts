@@ -1,4 +1,4 @@
-// What `/metrics` says: counters of the process in the text format of Prometheus.
+// The output of `/metrics`: counters of the process in the text format of Prometheus.
 
 import type { Desk } from './desk.js'
 import type { Inbox } from './inbox.js'

@@ -19,11 +19,11 @@ export interface Project {
   readonly connectors: ReadonlyMap<string, string>
   readonly settings: OrchestratorTable
   readonly warnings: readonly string[]
-  /** What runs: the functions of all triggers, and what is asked of them. */
+  /** The program: the functions of all triggers, and the functions called on it. */
   readonly program: { readonly file: string; readonly text: string; readonly std: { readonly [name: string]: string } }
 }
 
-/** `given` is a manifest, or a folder that has one. Throws CommandError. */
+/** `given` is a manifest, or a folder with one. Throws CommandError. */
 export async function loadProject(given: string): Promise<Project> {
   const named = resolve(given)
   const path = existsSync(named) && statSync(named).isDirectory() ? join(named, 'harn.toml') : named
@@ -54,7 +54,7 @@ export async function loadProject(given: string): Promise<Project> {
   }
 }
 
-/** Of commands that only look at a log. */
+/** For commands that only read a log. */
 export function makeEmptyProject(): Project {
   const folder = process.cwd()
   const path = join(folder, 'harn.toml')
@@ -100,7 +100,7 @@ const ARGUMENTS: { readonly [name: string]: string } = {
 }
 
 /**
- * Functions are imported by name where the names differ, and through a module of their own where two modules have functions of one name.
+ * Functions are imported by name if the names differ, and through a generated module if two modules have functions of the same name.
  */
 function writeProgram(
   manifest: Manifest,

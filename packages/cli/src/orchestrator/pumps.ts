@@ -1,5 +1,5 @@
-// From an accepted event to its dispatch: pending records become envelopes of the inbox, ticks of cron too, and each envelope is a durable run. A pump
-// goes on where it was when its process died: where it is lies in the log.
+// From an accepted event to its dispatch: pending records become envelopes of the inbox, as do ticks of cron, and each envelope is a durable run. A pump
+// stores its position in the log, so that it continues there after its process died.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,9 +16,9 @@ export const INBOX = 'trigger.inbox.envelopes'
 export const OUTBOX = 'trigger.outbox'
 export const LIFECYCLE = 'orchestrator.lifecycle'
 
-/** How often is looked for records of other processes. */
+/** Interval of polling for records of other processes. */
 const LOOK_MS = 100
-/** How long a pump waits with a record that it could not take. */
+/** How long a pump waits after a record that it could not process. */
 const RETRY_MS = 1000
 const AT_ONCE = 64
 
@@ -53,7 +53,7 @@ export interface DrainReport {
   readonly reason: 'drained' | 'max_items' | 'deadline' | 'error'
 }
 
-/** A place where tests make a pump wait, and learn where it is. */
+/** A point where tests can block a pump and read its position. */
 interface PumpGate {
   readonly waiting: string | undefined
   readonly release: string | undefined
@@ -82,7 +82,7 @@ export class Pump {
 
   start(): void {
     this.looping = this.loop()
-    // Whoever drains hears of it.
+    // Reported to a caller that drains.
     this.looping.catch(() => {})
   }
 
@@ -91,7 +91,7 @@ export class Pump {
     this.wake?.()
   }
 
-  /** Goes on to what is there now, within the limits, and ends. */
+  /** Processes the records that exist now, within the limits, and ends. */
   async drainAll(limits: DrainLimits): Promise<DrainReport> {
     const { draining } = this.gate
     if (draining !== undefined) writeFileSync(draining, 'draining\n')
@@ -137,7 +137,7 @@ export class Pump {
     }
   }
 
-  /** What fails is tried again after a time, since everything behind it waits; the end of the process does not wait for that. */
+  /** A failure is retried after a time, since everything behind it waits; shutdown does not wait for that. */
   private async tryTake(record: LogRecord): Promise<boolean> {
     try {
       await this.take(record)
@@ -189,10 +189,10 @@ export function nameDispatch({ trigger_id: id, binding_version: version, event }
 }
 
 export interface DispatcherOptions {
-  /** How many dispatches run at once. */
+  /** Number of concurrent dispatches. */
   readonly maxOutstanding: number
   readonly leaseMs?: number
-  /** Is told when a dispatch has ended. */
+  /** Called when a dispatch has ended. */
   readonly onEnd?: () => void
 }
 
@@ -260,7 +260,7 @@ export class Dispatcher {
     this.pending.kick()
   }
 
-  /** Resolves when no dispatch is at work in this process. */
+  /** Resolves when no dispatch is active in this process. */
   async settled(limitMs: number): Promise<boolean> {
     if (this.running.size === 0) return true
     const timer = new AbortController()
@@ -294,11 +294,11 @@ export class Dispatcher {
       harn_trigger_queue_appended_at_ms: String(Date.now()),
     })
     this.desk.log.later((transaction) => void transaction.append(record))
-    // With the record and the place of the pump in one transaction.
+    // In one transaction with the record and the position of the pump.
     queueMicrotask(() => this.inbox.kick())
   }
 
-  /** Begins a run for an envelope, when there is room for one. It is kept when this resolves. */
+  /** Starts a run for an envelope, when there is room for one. The run is stored when this resolves. */
   private async admit(record: LogRecord): Promise<void> {
     const envelope = record.payload as unknown as Envelope
     const note = (kind: string): void =>
@@ -368,7 +368,7 @@ async function waitForFile(path: string | undefined): Promise<void> {
   while (!existsSync(path)) await delay(20)
 }
 
-/** Envelopes whose dispatch never began: no record of the outbox has their event and their trigger. */
+/** Envelopes whose dispatch never started: no record of the outbox has their event and their trigger. */
 export function listStranded(
   desk: Desk,
   minAgeMs = 0,

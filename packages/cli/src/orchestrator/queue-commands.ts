@@ -1,4 +1,4 @@
-// `orchestrator queue`: what waits, what works and what is stuck; and consumers of worker queues.
+// `orchestrator queue`: waiting, running and stuck dispatches; and consumers of worker queues.
 
 import { hostname } from 'node:os'
 import { CommandError } from '../errors.js'
@@ -41,7 +41,7 @@ interface OutboxFacts {
   readonly attempt?: number
 }
 
-/** What the log says is under way: started without an end, and retries that were scheduled and did not start. */
+/** Dispatches in progress by the log: started without an end, and scheduled retries that did not start. */
 function inferFromLog(desk: Desk): { readonly running: readonly string[]; readonly retries: readonly string[] } {
   const running = new Set<string>()
   const started = new Map<string, number>()

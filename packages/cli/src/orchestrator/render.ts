@@ -1,4 +1,4 @@
-// How commands of the orchestrator print: blocks of lines, and `-` for what is not there.
+// Output of the orchestrator commands: blocks of lines, with `-` for missing values.
 
 import { tell } from '../printable.js'
 

@@ -1,9 +1,9 @@
-// Which job of a worker queue is next: the oldest of the highest priority, or fair shares between tenants or triggers.
+// Chooses the next job of a worker queue: the oldest of the highest priority, or fair shares between tenants or triggers.
 
 import { UsageError } from '../errors.js'
 import type { JobState } from './jobs.js'
 
-/** A normal job that waited so long is as urgent as a high one. */
+/** A normal job that waited this long is as urgent as a high one. */
 const PROMOTED_MS = 15 * 60_000
 const DEFAULT_STARVATION_MS = 300_000
 const NO_TENANT = '_no_tenant'
@@ -102,7 +102,7 @@ export class SchedulerPolicy {
     })
   }
 
-  /** Keys stand in a ring; each visit adds credit, and a job costs 1. */
+  /** Keys form a ring; each visit adds credit, and a job costs 1. */
   private chooseFairly(ordered: readonly JobState[], running: readonly JobState[]): JobState | null {
     const keys = [...new Set(ordered.map((state) => this.keyOf(state)))].sort()
     const free = keys.filter((key) => {

@@ -1,8 +1,8 @@
-// Secrets that a manifest names as `namespace/name`, from the environment.
+// Secrets that a manifest names as `namespace/name`, read from the environment.
 
 import { CommandError } from '../errors.js'
 
-/** Where secrets are looked for; of a system's key ring there is none here. */
+/** Sources of secrets; the system's key ring is not supported. */
 export function listSecretProviders(): readonly string[] {
   const given = process.env['HARN_SECRET_PROVIDERS'] ?? ''
   return given === '' ? ['env', 'keyring'] : given.split(',').map((name) => name.trim())
@@ -19,7 +19,7 @@ export function nameSecretVariable(id: string): string {
   return `HARN_SECRET_${part(namespace)}_${part(name)}${version === undefined ? '' : `_V${part(version)}`}`
 }
 
-/** Throws CommandError where there is none. */
+/** Throws CommandError if the secret is not found. */
 export function readSecret(id: string): string {
   const name = nameSecretVariable(id)
   const value = process.env[name] ?? ''

@@ -1,4 +1,4 @@
-// `bridle orchestrator serve`: the process that takes deliveries, fires schedules, and dispatches them.
+// `bridle orchestrator serve`: the process that accepts deliveries, fires schedules, and dispatches them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { appendFileSync, mkdirSync, watch } from 'node:fs'
@@ -63,7 +63,7 @@ interface Signals {
   end(): void
 }
 
-/** From the beginning: a signal while the process starts stops it as soon as it has started. */
+/** Installed first: a signal during start-up stops the process as soon as it has started. */
 function listenForSignals(): Signals {
   let stop = (): void => {}
   const signals: Signals = {
@@ -195,7 +195,7 @@ class OrchestratorProcess {
     if (flags.watch === true) this.watchManifest()
   }
 
-  /** Graceful: nothing new comes in, what is there is dispatched within the limits. */
+  /** Graceful shutdown: nothing new is accepted, existing events are dispatched within the limits. */
   async stop(): Promise<void> {
     const { desk, limits } = this
     this.say('signal received, starting graceful shutdown...')
@@ -229,7 +229,7 @@ class OrchestratorProcess {
     this.say('graceful shutdown complete')
   }
 
-  /** Reads the manifest again; everything stays as it was when that fails. One after the other. */
+  /** Reads the manifest again; nothing changes when that fails. One reload at a time. */
   reload(source: string): Promise<ReloadSummary | Error> {
     const done = this.reloading.then(async () => {
       try {
@@ -261,7 +261,7 @@ class OrchestratorProcess {
     await this.endDrained()
   }
 
-  /** Versions that drain end when no dispatch of them is left, also none that waits. One look after the other. */
+  /** Draining versions end when they have no dispatch left, including waiting ones. One check at a time. */
   private endDrained(): Promise<void> {
     if (this.draining.length === 0) return this.ending
     this.ending = this.ending
@@ -283,7 +283,7 @@ class OrchestratorProcess {
       : { status: 200, body: { status: 'ok', source, summary } }
   }
 
-  /** MCP, where it was asked for. */
+  /** MCP, if it was requested. */
   private async answerFurther(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
     if (this.flags.mcp !== true || path !== (this.flags.mcpPath ?? '/mcp')) return false
     this.listener.authorize(request, new Uint8Array())
@@ -297,7 +297,7 @@ class OrchestratorProcess {
   }
 
   /**
-   * Dispatches that were interrupted go on by themselves. Of a process that died, those that had recorded nothing yet wait for `orchestrator
+   * Interrupted dispatches continue automatically. If the process died, those that had recorded nothing yet wait for `orchestrator
    * recover`, unless they are to be resumed as well.
    */
   private async settleInterrupted(wasStopped: boolean): Promise<void> {

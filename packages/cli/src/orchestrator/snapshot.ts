@@ -1,4 +1,4 @@
-// `orchestrator-state.json` of the state folder: what a running orchestrator is, for people and for commands beside it.
+// `orchestrator-state.json` of the state folder: the state of a running orchestrator, for people and for other commands.
 
 import { readFileSync } from 'node:fs'
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
@@ -41,7 +41,7 @@ export interface Activation {
   readonly binding_count: number
 }
 
-/** What dispatches of a binding came to (registry.harn). */
+/** Outcomes of the dispatches of a binding (registry.harn). */
 export function readMetrics(desk: Desk, { id, version }: Binding): { readonly [name: string]: number } {
   return (desk.log.get('trigger_metrics', `${id}@v${version}`).value ?? {}) as { readonly [name: string]: number }
 }
@@ -60,7 +60,7 @@ export function listActivations({ bindings }: Pick<Desk, 'bindings'>): readonly 
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([provider, count]) => ({ provider, binding_count: count }))
 }
 
-/** Whole or not at all: others wait for the file. */
+/** Written atomically: others read the file. */
 export function writeSnapshot(
   desk: Desk,
   facts: Pick<Snapshot, 'status' | 'role' | 'bind' | 'listener_url' | 'started_at' | 'stopped_at'>,

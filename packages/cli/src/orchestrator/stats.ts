@@ -1,4 +1,4 @@
-// `orchestrator stats`: what the log says was dispatched in a time, by trigger and by provider.
+// `orchestrator stats`: dispatches of a period by the log, by trigger and by provider.
 
 import { withDesk } from './commands.js'
 import type { LocalFlags } from './commands.js'

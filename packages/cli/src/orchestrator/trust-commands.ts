@@ -33,7 +33,7 @@ export interface TrustQueryFlags extends DeskFlags {
   readonly summary?: boolean
 }
 
-/** Without a manifest: only the log is asked. */
+/** Without a manifest: only the log is read. */
 async function withLog<T>(flags: DeskFlags, work: (desk: Desk) => Promise<T>): Promise<T> {
   const desk = await Desk.openLog(flags)
   try {
@@ -140,11 +140,11 @@ interface OutboxPayload {
   readonly target_uri?: string
 }
 
-/** Dispatches a recorded event again, and says what is not as it was. */
+/** Dispatches a recorded event again, and reports differences. */
 export async function triggerReplayCommand(eventId: string, flags: TriggerReplayFlags): Promise<number> {
   return withDesk(flags, async (desk) => {
     const ends = new Set(['dispatch_succeeded', 'dispatch_failed', 'dispatch_skipped'])
-    /** The last end of its own dispatches, or of those that replayed it. */
+    /** The last end of its own dispatches, or of its replays. */
     const readEnd = (isReplay: boolean): OutboxPayload & { readonly status: string } => {
       const found = desk.log.read({ topic: OUTBOX, eventId }).findLast(({ kind, payload }) => {
         const isOfReplay = (payload as OutboxPayload).replay_of_event_id != null
@@ -192,7 +192,7 @@ function noteOperation(desk: Desk, kind: string, payload: object): string {
   return auditId
 }
 
-/** Asks for the end of a dispatch, wherever it runs. */
+/** Requests the cancellation of a dispatch in any process. */
 export async function triggerCancelCommand(eventId: string, flags: LocalFlags): Promise<number> {
   return withLog(flags, async (desk) => {
     const keys = new Set<string>()

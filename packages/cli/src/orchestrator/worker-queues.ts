@@ -1,5 +1,5 @@
-// Queues of jobs that triggers with `worker://` handlers fill. A queue is three topics of the log: jobs, what became of them, and responses. Who works
-// on a job claims it by a record; the first claim that holds wins.
+// Queues of jobs that triggers with `worker://` handlers fill. A queue is three topics of the log: jobs, their states, and responses. A worker
+// claims a job by a record; the first valid claim wins.
 
 import { randomUUID } from 'node:crypto'
 import type { EventLog, LogRecord } from '@bridle/stdlib-tools/node'
@@ -26,7 +26,7 @@ interface ClaimFacts {
   readonly expires_at_ms?: number
 }
 
-/** A rival may claim the same job first, so many times. */
+/** Maximum attempts: a rival may claim the same job first. */
 const TRIES = 8
 
 export function listQueues(log: EventLog): readonly string[] {
@@ -38,7 +38,7 @@ function holds(claim: Claim, at: number): boolean {
   return !claim.isReleased && claim.expiresAt > at
 }
 
-/** All jobs of a queue, with what became of them. */
+/** All jobs of a queue, with their states. */
 export function readJobs(log: EventLog, queue: string): readonly JobState[] {
   const jobs = new Map<number, JobState>()
   for (const { id, payload, occurredAtMs } of log.read({ topic: `worker.${queue}`, kind: 'trigger_dispatch' }))
@@ -129,7 +129,7 @@ export class QueueConsumer {
     this.policy = readSchedulerPolicy(process.env)
   }
 
-  /** A job that is this consumer's alone; null when none is ready. `without`: not these again. */
+  /** A job claimed by this consumer; null when none is ready. `without`: jobs to skip. */
   claim(without: ReadonlySet<number>): ClaimedJob | null {
     for (let tries = 0; tries < TRIES; tries++) {
       const now = Date.now()
@@ -183,7 +183,7 @@ export class QueueConsumer {
   }
 }
 
-/** Drops what is ready: how many. */
+/** Drops ready jobs and returns their number. */
 export function purgeQueue(log: EventLog, queue: string): number {
   const now = Date.now()
   const ready = readJobs(log, queue).filter((state) => isReady(state, now))

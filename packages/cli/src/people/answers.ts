@@ -1,4 +1,4 @@
-// Answers that are there before the run: a file of them (`--answers`), rules that approve (`--approve`), and a no to the rest (`--deny-all`).
+// Prepared answers: from a file (`--answers`), rules that approve (`--approve`), and a no to the rest (`--deny-all`).
 
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -12,20 +12,20 @@ export interface PeopleFlags {
   readonly answers?: string
   readonly approve?: readonly string[]
   readonly denyAll?: boolean
-  /** What nothing here answers waits for somebody outside, who answers by its token (`bridle signal`). */
+  /** Requests without a prepared answer wait for an answer from outside, by token (`bridle signal`). */
   readonly outside?: boolean
 }
 
 const Row = z
   .strictObject({
     kind: z.enum(APPROVAL_KINDS).optional(),
-    /** Pattern with stars over what the request is about; anything without it. */
+    /** Pattern with stars for the subject of the request; any subject without it. */
     match: z.string().optional(),
     answer: z.json().optional(),
     approve: z.boolean().optional(),
     reviewer: z.string().optional(),
     reason: z.string().optional(),
-    /** A row answers one request, or all that it matches. */
+    /** A row answers one request, or all matching ones. */
     always: z.boolean().optional(),
   })
   .refine((row) => (row.answer === undefined) !== (row.approve === undefined), {
@@ -61,7 +61,7 @@ export function readAnswers(path: string): AnswerRow[] {
   })
 }
 
-/** Takes the first row that fits and is not used up. */
+/** Takes the first row that matches and is not used up. */
 export class GivenAnswers {
   private readonly rows: readonly AnswerRow[]
   private readonly approve: readonly string[]
@@ -76,7 +76,7 @@ export class GivenAnswers {
     this.isDenied = denyAll === true
   }
 
-  /** Null: nothing here answers it. */
+  /** Null if there is no prepared answer. */
   find(request: PersonRequest): Response | null {
     const row = this.rows.find((each) => !this.used.has(each) && fits(each, request) && !this.hasHeard(request, each))
     if (row !== undefined) {
@@ -90,7 +90,7 @@ export class GivenAnswers {
     return this.isDenied ? this.respond(request, false, undefined, 'denied by --deny-all') : null
   }
 
-  /** `reviewer`: who says so; by default whoever runs the command. */
+  /** `reviewer`: the person who answers; by default the user of the command. */
   respond(request: PersonRequest, isYes: boolean, reviewer: string = currentUser(), reason?: string): Response {
     const told = reason === undefined ? {} : { reason }
     switch (request.kind) {
@@ -106,7 +106,7 @@ export class GivenAnswers {
     }
   }
 
-  /** Who has not said yet what they think of a request, of those who may; null: anybody. */
+  /** Permitted reviewers who have not answered a request; null: anybody. */
   listOthers(request: PersonRequest): readonly string[] | null {
     return request.reviewers.length === 0 ? null : request.reviewers.filter((name) => !this.isHeard(request, name))
   }
@@ -115,7 +115,7 @@ export class GivenAnswers {
     return this.approvers.get(request.id)?.has(name) === true
   }
 
-  /** An approval by somebody who has given one, or who may not, would be waited for in vain. */
+  /** A second approval by the same person, or by one who is not permitted, would not count. */
   private hasHeard(request: PersonRequest, { approve, reviewer = currentUser() }: Partial<AnswerRow>): boolean {
     if (request.kind !== 'approval' && request.kind !== 'dual_control') return false
     if (approve === false) return false

@@ -1,4 +1,4 @@
-// Requests to people as a command answers them: given answers first, then whoever types; and a request that nobody answers fails.
+// Requests to people as a command answers them: prepared answers first, then the terminal; an unanswered request fails.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ function answersFile(rows: unknown): string {
   return path
 }
 
-/** `typed`: the lines of whoever sits at the terminal; null: nobody does. */
+/** `typed`: the lines typed at the terminal; null without a terminal. */
 async function run(
   script: string,
   flags: PeopleFlags,
@@ -61,7 +61,7 @@ describe('given answers', () => {
     expect(await run(script, { answers: answersFile(rows) })).toMatchObject({ output })
   })
 
-  test('a row answers once, unless it says always', async () => {
+  test('a row answers once, unless it has always', async () => {
     const script = 'println(ask_user("a?"))\nprintln(is_err(try { ask_user("b?") }))'
     expect((await run(script, { answers: answersFile([{ answer: 1 }]) })).output).toBe('1\ntrue\n')
     expect((await run(script.replace('is_err', 'is_ok'), { answers: answersFile([{ answer: 1, always: true }]) })).output).toBe(
@@ -69,14 +69,14 @@ describe('given answers', () => {
     )
   })
 
-  test('--approve approves what is called so, --deny-all denies the rest, and neither answers a question', async () => {
+  test('--approve approves by name, --deny-all denies the rest, and neither answers a question', async () => {
     const script = `for name in ["deploy-a", "drop"] { println(try { request_approval(name).reviewers } catch (e) { e.message }) }
 println(try { ask_user("?") } catch (e) { e.name })`
     const { output } = await run(script, { approve: ['deploy-*'], denyAll: true })
     expect(output).toBe(`[${currentUser()}]\ndenied by --deny-all\nHumanUnavailableError\n`)
   })
 
-  test('who may not approve, or has approved, is not asked again: the request fails and nobody waits', async () => {
+  test('a reviewer who may not approve, or has approved, is not asked again: the request fails at once', async () => {
     const script = (more: string): string => `println(try { request_approval("x", ${more}) } catch (e) { e.name })`
     expect((await run(script('{reviewers: ["somebody else"]}'), { approve: ['*'] })).output).toBe('HumanUnavailableError\n')
     expect((await run(script('{quorum: 2}'), { approve: ['*'] })).output).toBe('HumanUnavailableError\n')
@@ -93,13 +93,13 @@ println(try { ask_user("?") } catch (e) { e.name })`
     expect(() => readAnswers(path)).toThrow(message)
   })
 
-  test('a file that is not there is a mistake of usage', () => {
+  test('a missing file is a usage error', () => {
     expect(() => readAnswers(join(folder, 'none.json'))).toThrow(/cannot read/)
   })
 })
 
 describe('at the terminal', () => {
-  test('a question shows its prompt and its default, and an answer of another type is asked for again', async () => {
+  test('a question shows its prompt and its default, and is repeated after an answer of another type', async () => {
     const script = 'println(ask_user("How many?", {schema: {type: "int"}}))\nprintln(ask_user("Colour?", {default: "red"}))'
     const { output, screen } = await run(script, {}, ['five', '5', ''])
     expect(output).toBe('5\nred\n')
@@ -117,7 +117,7 @@ describe('at the terminal', () => {
     expect((await run(`println(ask_user("?", {schema: {type: "${type}"}}))`, {}, [line])).output).toBe(`${printed}\n`)
   })
 
-  test('an approval shows the exact arguments; long ones are cut off until they are asked for', async () => {
+  test('an approval shows the exact arguments; long ones are truncated until requested', async () => {
     const script = 'request_approval("write", {args: {path: "a.txt", content: "x" * 3000 + "END"}})'
     const { screen } = await run(script, {}, ['v', 'y'])
     expect(screen).toContain('"path": "a.txt"')
@@ -131,13 +131,13 @@ describe('at the terminal', () => {
     expect(screen.split('\n').map((line) => line.slice(0, 12))).toEqual(['The script w', '  detail: "a', 'approve? [y]'])
   })
 
-  test('a no carries its reason, and an empty line is a no', async () => {
+  test('a denial carries its reason, and an empty line is a denial', async () => {
     const script = 'println(try { request_approval("x") } catch (e) { e.message })'
     expect((await run(script, {}, ['maybe', 'n', 'too early'])).output).toBe('too early\n')
     expect((await run(script, {}, ['', ''])).output).toBe('approval was denied\n')
   })
 
-  test('where several have to approve each says who they are', async () => {
+  test('if several people must approve, each gives a name', async () => {
     const script = 'println(request_approval("x", {quorum: 2, reviewers: ["ada", "bob", "eve"]}).reviewers)'
     const { output, screen } = await run(script, {}, ['y', 'mallory', 'ada', 'y', 'ada', 'bob'])
     expect(output).toBe('[ada, bob]\n')
@@ -145,18 +145,18 @@ describe('at the terminal', () => {
     expect(screen).toContain('(bob, eve)')
   })
 
-  test('the end of input leaves a request unanswered, which fails at once', async () => {
+  test('at the end of input a request fails at once', async () => {
     expect((await run('println(try { ask_user("?") } catch (e) { e.name })', {}, [])).output).toBe('HumanUnavailableError\n')
   })
 
-  test('tasks that ask at once are asked about one after the other', async () => {
+  test('simultaneous requests are shown one after the other', async () => {
     const script = 'println(parallel each ["a", "b", "c"] { name -> ask_user(name) })'
     const { output, screen } = await run(script, {}, ['1', '2', '3'])
     expect(output).toBe('[1, 2, 3]\n')
     expect(screen).toBe('The script asks: a\n> The script asks: b\n> The script asks: c\n> ')
   })
 
-  test('given answers go first', async () => {
+  test('prepared answers come first', async () => {
     const { output, left } = await run(
       'println(ask_user("a?"))\nprintln(ask_user("b?"))',
       { answers: answersFile([{ match: 'b?', answer: 'given' }]) },
@@ -167,7 +167,7 @@ describe('at the terminal', () => {
   })
 })
 
-test('a call of a tool shows what it runs, and only a yes grants it', async () => {
+test('a tool call shows what it runs, and only a yes grants it', async () => {
   const payload = {
     approvalRequest: { id: 'a1', action: 'write_note', args: { text: 'hi' } },
     tool: { identity: 'harn:write_note' },

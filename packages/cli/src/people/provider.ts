@@ -1,4 +1,4 @@
-// People of a command: answers that were given with it, and whoever sits at the terminal. A request that neither answers fails at once.
+// Answers requests to people: from prepared answers, then from the person at the terminal. A request that neither answers fails at once.
 
 import { approvalProvider, categorizedError } from '@bridle/stdlib-tools'
 import type { EffectCall, Provider } from '@bridle/stdlib-tools'
@@ -10,13 +10,13 @@ import { describeField, fitsField, parseField } from './server-forms.js'
 import type { FormField } from './server-forms.js'
 import type { PersonRequest } from './requests.js'
 
-/** The next line that somebody types; null at the end. */
+/** The next typed line; null at the end. */
 export type ReadLine = (waiting: { readonly signal: AbortSignal }) => Promise<string | null>
 
 export interface PeopleOptions extends PeopleFlags {
-  /** Null where nobody sits at a terminal. */
+  /** Null without a terminal. */
   readonly readLine: ReadLine | null
-  /** Where requests are shown; standard error by default. */
+  /** Stream where requests are shown; standard error by default. */
   readonly show?: (text: string) => void
 }
 
@@ -28,7 +28,7 @@ export function peopleProvider(options: PeopleOptions): Provider {
 
 export class People {
   readonly provider: Provider
-  /** Whether what a server asks can be answered here. */
+  /** Whether requests of servers can be answered here. */
   readonly isThere: boolean
   private readonly options: PeopleOptions
   private readonly given: GivenAnswers
@@ -67,7 +67,7 @@ export class People {
     }
   }
 
-  /** Whether a person agrees to what a server says; null where nobody answers. */
+  /** Whether a person agrees to a server's message; null if nobody answers. */
   async confirm(message: string, signal: AbortSignal): Promise<boolean | null> {
     const found = this.given.find(makeServerRequest('approval', message, ++this.asked))
     if (found !== null) return found['approved'] === true
@@ -82,7 +82,7 @@ export class People {
     })
   }
 
-  /** The fields of a form that a server shows, by name; null where nobody answers. */
+  /** Values for the fields of a server's form, by name; null if nobody answers. */
   async fillIn(
     message: string,
     fields: readonly FormField[],
@@ -110,7 +110,7 @@ export class People {
     return this.takeTurn(call.signal, (_prompt, readLine) => new Dialogue(request, this.given, this.show, readLine).ask())
   }
 
-  /** Has the keyboard for as long as `use` takes; null where there is none. */
+  /** Reserves the keyboard while `use` runs; null if there is none. */
   private async takeTurn<T>(
     signal: AbortSignal,
     use: (prompt: (text: string) => Promise<string | null>, readLine: () => Promise<string | null>) => Promise<T | null>,
@@ -133,7 +133,7 @@ function makeServerRequest(kind: 'approval' | 'question', subject: string, numbe
   return { id, kind, subject, reviewers: [], quorum: 1, schemaType: null, fallback: null, describe: () => '' }
 }
 
-/** A form of one field may be answered by its value alone. Values of another type are nobody's answer. */
+/** A form of one field may be answered by its value alone. Values of another type are rejected. */
 function readGivenForm(fields: readonly FormField[], answer: unknown): ReadonlyMap<string, unknown> | 'declined' {
   const isWhole = typeof answer === 'object' && answer !== null && !Array.isArray(answer)
   const values = new Map(isWhole ? Object.entries(answer) : fields.length === 1 ? [[fields[0]!.name, answer]] : [])
@@ -160,8 +160,8 @@ async function askField(
 }
 
 /**
- * Waits for `bridle signal`. The number of the call is part of the token: who approves a deployment has not approved the next one. A question
- * has any answer; the others have true or false, or the response itself.
+ * Waits for `bridle signal`. The number of the call is part of the token, so that approving one deployment does not approve the next. A question
+ * accepts any answer; the others accept true or false, or the response itself.
  */
 async function answerFromOutside(request: PersonRequest, given: GivenAnswers, call: EffectCall): Promise<Response | null> {
   if (call.awaitToken === undefined) return null
@@ -172,16 +172,16 @@ async function answerFromOutside(request: PersonRequest, given: GivenAnswers, ca
   if (request.kind === 'question') return { answer: value }
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
     return value as unknown as Response
-  // Whatever is no clear yes is a no.
+  // Anything but a clear yes is a no.
   return given.respond(request, value === true || value === 'yes')
 }
 
-/** Somebody said that there will be no answer, and why. */
+/** Somebody declined to answer, with a reason. */
 class RefusedFromOutside extends Error {}
 
 const MOST_SUBJECT = 60
 
-/** What the request is about, on one line, and its number. */
+/** The subject of the request, on one line, and its number. */
 function makeToken({ kind, subject }: PersonRequest, { id }: EffectCall): string {
   const about = toOneLine(subject).slice(0, MOST_SUBJECT).trim()
   return `${about === '' ? kind : about}#${id}`
@@ -276,7 +276,7 @@ const TITLES: Readonly<Record<PersonRequest['kind'], string>> = {
   permission: 'The script wants to call',
 }
 
-/** undefined: not of the type. Without a type an answer is what was typed. */
+/** undefined if it does not have the type. Without a type, the answer is the typed text. */
 function parseAnswer(line: string, type: string | null): unknown {
   switch (type) {
     case 'bool':

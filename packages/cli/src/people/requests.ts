@@ -1,11 +1,11 @@
-// What a request to a person says: what it is about, as rules match it, and the text that a terminal shows.
+// Text and subject of a request to a person: the subject is what rules match, the text is shown at a terminal.
 
 import type { ApprovalRequest } from '@bridle/stdlib-tools'
 import { describeWrite } from './write-diff.js'
 
 type Fields = { readonly [key: string]: unknown }
 
-/** A string that is longer is cut off with a note until somebody asks for the whole. */
+/** Longer strings are truncated with a note until the person asks for the whole. */
 const MOST_SHOWN = 2_000
 
 export interface PersonRequest {
@@ -15,12 +15,12 @@ export interface PersonRequest {
   readonly subject: string
   /** Who may approve; empty: anybody. */
   readonly reviewers: readonly string[]
-  /** How many different people have to. */
+  /** Number of different people who must approve. */
   readonly quorum: number
   /** Of a question. */
   readonly schemaType: string | null
   readonly fallback: unknown
-  /** What else is shown, as lines: arguments in full, or strings cut off. */
+  /** Further lines: arguments in full, or with strings truncated. */
   readonly describe: (isWhole: boolean) => string
 }
 
@@ -74,11 +74,11 @@ function hasContent(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-/** JSON with four blanks in front of its lines. */
+/** JSON with its lines indented by four. */
 function render(value: unknown, isWhole: boolean): string {
   if (typeof value === 'string') {
     const text = shorten(value, isWhole)
-    // A line break would let a script write lines that look like ours.
+    // A line break would let a script print lines that look like ours.
     return /[\r\n]/.test(text) ? JSON.stringify(text) : text
   }
   const text = JSON.stringify(value, (_key, each) => (typeof each === 'string' ? shorten(each, isWhole) : each), 2)

@@ -35,7 +35,7 @@ export function readForm(schema: unknown): readonly FormField[] {
   })
 }
 
-/** `enum`, with names of its values beside it, or `oneOf` and `anyOf` of constants. */
+/** `enum`, with a parallel list of names, or `oneOf` and `anyOf` of constants. */
 function readChoices(field: Fields): FormField['choices'] {
   const titled = [field['oneOf'], field['anyOf']].find(Array.isArray) as readonly unknown[] | undefined
   if (titled !== undefined)
@@ -49,7 +49,7 @@ function readType(type: unknown): 'string' | 'integer' | 'number' | 'boolean' {
   return type === 'integer' || type === 'number' || type === 'boolean' ? type : 'string'
 }
 
-/** What was typed, as the field wants it; undefined when it does not fit. */
+/** Converts typed text to the type of the field; undefined when it does not fit. */
 export function parseField({ type, choices }: FormField, line: string): unknown {
   switch (type) {
     case 'string':
@@ -83,7 +83,7 @@ function findChoice(choices: FormField['choices'], word: string): string | undef
   )?.[0]
 }
 
-/** Whether an answer that was given beforehand has the type of the field. */
+/** Whether a prepared answer has the type of the field. */
 export function fitsField({ type, choices }: FormField, value: unknown): boolean {
   switch (type) {
     case 'integer':

@@ -1,4 +1,4 @@
-// What MCP servers ask of a command, with a server that asks: people fill in forms, a model answers, folders are listed.
+// Requests of MCP servers to a command, with a server that sends them: people fill in forms, a model answers, folders are listed.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import type { ServerQuestions } from './server-questions.js'
 const folder = mkdtempSync(join(tmpdir(), 'bridle-questions-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Asks its client what the argument `method` and `params` say, and answers with the client's answer and capabilities. */
+/** Sends its client the request of the arguments `method` and `params`, and returns the client's answer and capabilities. */
 const SERVER = `
 const send = (m) => console.log(JSON.stringify({ jsonrpc: '2.0', ...m }));
 let capabilities, waiting;
@@ -114,7 +114,7 @@ describe('forms', () => {
     expect((await ask('elicitation/create', FORM, { people })).result).toEqual(expected)
   })
 
-  test('a form without fields, and an address to open, are agreed to or not', async () => {
+  test('a form without fields, and a URL to open, are accepted or declined', async () => {
     const empty = { message: 'Go on?', requestedSchema: { type: 'object', properties: {} } }
     expect((await ask('elicitation/create', empty, makePeople(['y']))).result).toEqual({ action: 'accept', content: {} })
     expect((await ask('elicitation/create', empty, makePeople(['n']))).result).toEqual({ action: 'decline' })
@@ -125,7 +125,7 @@ describe('forms', () => {
     expect(screen()).toContain('https://shop.test/login')
   })
 
-  test('where nobody is there, forms are not offered', async () => {
+  test('without a person, forms are not offered', async () => {
     expect(makePeople(null).people.isThere).toBe(false)
     const { capabilities, error } = await ask('elicitation/create', FORM, {})
     expect(capabilities).toEqual(['roots'])
@@ -138,7 +138,7 @@ test('folders of the run', async () => {
   expect(result).toEqual({ roots: [{ uri: pathToFileURL(folder).href, name: folder.split('/').at(-1) }] })
 })
 
-test('a server that is not to ask for folders is not told that it can', async () => {
+test('a server that must not ask for folders does not see the capability', async () => {
   expect(await ask('roots/list', {}, { roots: null })).toMatchObject({
     capabilities: [],
     error: expect.stringContaining('roots/list') as string,
@@ -154,7 +154,7 @@ describe('models', () => {
     stopSequences: ['END'],
   }
 
-  /** As the command makes them. */
+  /** As the command creates them. */
   async function askCommand(flags: Parameters<typeof makeAuthority>[0], fixtures?: string): Promise<Answer> {
     const manifest = { shop: { command: process.execPath, args: ['-e', SERVER], protocolVersion: '2025-11-25' } }
     const authority = makeAuthority(flags)

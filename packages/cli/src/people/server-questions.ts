@@ -1,5 +1,5 @@
-// What MCP servers ask of a command: folders of the run, values of whoever sits at the terminal, and answers of a model. A server is told only of
-// what can be answered here.
+// Answers requests of MCP servers: folders of the run, values from the person at the terminal, and model responses. A server sees only the
+// capabilities that can be served here.
 
 import { pathToFileURL } from 'node:url'
 import { createRuntime } from '@bridle/stdlib-tools'
@@ -14,9 +14,9 @@ type Fields = { readonly [key: string]: unknown }
 type Handler = (params: Plain, signal: AbortSignal) => Promise<Fields>
 
 export interface ServerQuestions {
-  /** Null: servers are not told that they can ask. */
+  /** Null: the capability is not offered. */
   readonly roots: readonly string[] | null
-  /** Null: nobody is there. */
+  /** Null: no person is present. */
   readonly people: People | null
   /** Null: no model was granted. */
   readonly sample: ((request: Plain, signal: AbortSignal) => Promise<Fields>) | null
@@ -56,7 +56,7 @@ async function elicit(server: string, people: People, params: Fields, signal: Ab
 
 // ---------------------------------------------------------------------------------------------------------------- models
 
-/** A call of the run's own model. The script decides nothing: it brings the request of the protocol into the form of `llm_call` and back. */
+/** A call of the run's own model. The script only converts the request of the protocol to the form of `llm_call` and back. */
 const SAMPLE = `
 import { runtime_pipeline_input } from "std/runtime"
 
@@ -89,7 +89,7 @@ return {
 }
 `
 
-/** Asks the model that the environment names, with what the run was given: no tools, no files. */
+/** Asks the model that the environment names, with the run's credentials: no tools, no files. */
 export function makeSampling(
   providers: () => readonly ProviderSource[],
   options: Pick<RuntimeOptions, 'modelFixtures' | 'standIns'>,

@@ -27,7 +27,7 @@ test.each([
   expect(describeWrite(name, { path, content }, false)).toBe(expected.join('\n    '))
 })
 
-test('a file that is not there, or cannot be shown', () => {
+test('a file that is missing, or cannot be shown', () => {
   expect(describeWrite('fs.write', { path: join(folder, 'new'), content: 'a\n' }, false)).toBe('a new file\n    +a')
   expect(describeWrite('fs.write', { path: join(folder, 'bytes'), content: 'a' }, false)).toBeNull()
   expect(describeWrite('fs.write', { path: folder, content: 'a' }, false)).toBeNull()
@@ -42,13 +42,13 @@ test.each([
   expect(describeWrite(name, args, false)).toBeNull()
 })
 
-test('a long difference is cut off until somebody asks for the whole', () => {
+test('a long difference is truncated until the person asks for the whole', () => {
   const content = lines(20, 200)
   expect(describeWrite('fs.write', { path: join(folder, 'new'), content }, false)!.split('\n')).toHaveLength(62)
   expect(describeWrite('fs.write', { path: join(folder, 'new'), content }, true)!.split('\n')).toHaveLength(182)
 })
 
-test('whoever approves a write at the terminal sees it, and no line of it looks like one of the command', async () => {
+test('the terminal shows the diff before approval, and no line of it looks like one of the command', async () => {
   let screen = ''
   const people = peopleProvider({ readLine: async () => 'y', show: (text) => (screen += text) })
   const payload = {

@@ -1,20 +1,20 @@
-// What a call would change in a file, for whoever is asked to approve it: the lines that go and come, with three lines around them.
+// The diff of a call that writes a file, for its approval: the changed lines with three lines of context.
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { diffLines } from '@bridle/stdlib-tools'
 
 type Fields = { readonly [key: string]: unknown }
 
-/** Beyond this nobody reads a difference, and computing it would keep the person waiting. */
+/** Longer diffs are unreadable, and computing them would keep the person waiting. */
 const MOST_BYTES = 1 << 20
 const CONTEXT = 3
 const MOST_LINES = 60
 
-/** Words by which tools that write say so: `fs.write`, `mcp:files/write_file`, `create_file`. */
+/** Words in the names of writing tools: `fs.write`, `mcp:files/write_file`, `create_file`. */
 const WRITES = /(?:^|[._/:-])(?:write|create|save|overwrite|put)(?:$|[._/:-]|file)/i
 const APPENDS = /(?:^|[._/:-])append(?:$|[._/:-]|file)/i
 
-/** `name` is what is called, `args` are its arguments. Null for calls that write no text into a file that is named. */
+/** `name` is the called tool, `args` are its arguments. Null for calls that write no text into a named file. */
 export function describeWrite(name: string, args: Fields, isWhole: boolean): string | null {
   const isAppending = APPENDS.test(name)
   if (!isAppending && !WRITES.test(name)) return null
@@ -29,7 +29,7 @@ export function describeWrite(name: string, args: Fields, isWhole: boolean): str
   return [...what, ...lines].join('\n    ')
 }
 
-/** Null when there is no such file; undefined for what cannot be shown: a large file, bytes, a folder, a device. */
+/** Null when there is no such file; undefined if it cannot be shown: a large file, bytes, a folder, a device. */
 function readText(path: string): string | null | undefined {
   let file: number | null = null
   try {
@@ -45,7 +45,7 @@ function readText(path: string): string | null | undefined {
   }
 }
 
-/** Of all lines those that change, and the ones around them, with `…` where lines were left out. */
+/** The changed lines and their context, with `…` where lines were left out. */
 function listHunks(lines: readonly string[]): readonly string[] {
   const isChanged = (line: string | undefined): boolean => line !== undefined && !line.startsWith(' ') && line !== ''
   const kept = lines.map((_, at) => lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(isChanged))

@@ -1,4 +1,4 @@
-// Where templates and folders that a script names by a literal would be.
+// Locations of templates and folders that a script names by a literal.
 
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
@@ -8,10 +8,10 @@ import { readReason } from '../errors.js'
 
 export type AssetPlaces =
   | { readonly kind: 'places'; readonly candidates: readonly string[] }
-  /** Words of a finding. */
+  /** For a message. */
   | { readonly kind: 'problem'; readonly problem: string }
 
-/** The files that `path` may mean in a script of `folder`. */
+/** Candidate files for `path` in a script of `folder`. */
 export function listAssetPlaces(path: string, folder: string, config: Config, bundleRoot: string | null): AssetPlaces {
   const match = /^@([^/]*)\/(.*)$/.exec(path)
   if (match === null) {
@@ -47,10 +47,10 @@ export function isFile(path: string): boolean {
   return statSafe(path)?.isFile() === true
 }
 
-/** A larger template is left to the run: an editor checks at every key. */
+/** A larger template is not checked: an editor checks at every keystroke. */
 const MOST_TEMPLATE_BYTES = 4 << 20
 
-/** The text of a template, or why a check has none. */
+/** The text of a template, or why it is not available. */
 export function readTemplate(path: string): { readonly text: string } | { readonly problem: string } {
   try {
     const { size } = statSync(path)
@@ -77,7 +77,7 @@ function statSafe(path: string): Stats | null {
 const SKIPPED: ReadonlySet<string> = new Set(['target', 'node_modules', 'dist', 'build', 'out', '.harn-runs'])
 const DEEPEST = 8
 
-/** `did you mean 'x'? …` when the project holds just one file of that name, elsewhere; '' otherwise. */
+/** `did you mean 'x'? …` when the project has exactly one file of that name elsewhere; '' otherwise. */
 export function suggestElsewhere(path: string, folder: string, config: Config): string {
   if (config.path === null) return ''
   const wanted = basename(path)
@@ -96,7 +96,7 @@ export function suggestElsewhere(path: string, folder: string, config: Config): 
   return `did you mean '${relative(folder, only).split(sep).join('/')}'? (found at ${only}). Otherwise: `
 }
 
-/** None for a folder that cannot be read: this is for a hint only. */
+/** Empty for an unreadable folder: this is only for a hint. */
 function readEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -1,4 +1,4 @@
-// Which operations a host is taken to have: the usual ones, those that the project declares, and those that a script mocks.
+// Operations that a host is assumed to have: the usual ones, those that the project declares, and those that a script mocks.
 
 import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
@@ -37,7 +37,7 @@ export function makeCapabilities(
 
 /**
  * A file of capabilities, JSON or TOML: `{capability: [operation, …]}`, `{capability: {operations: […]}}` (or `ops`) or
- * `{capability: {operation: true}}`, all of it perhaps under `capabilities`. Throws CommandError.
+ * `{capability: {operation: true}}`, optionally all under `capabilities`. Throws CommandError.
  */
 export function readCapabilities(path: string): readonly (readonly [string, readonly string[]])[] {
   let data: unknown

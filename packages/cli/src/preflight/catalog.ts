@@ -1,4 +1,4 @@
-// THE table of what preflight reports: things that a script refers to by a literal and that are not there. Messages are the
+// THE table of preflight findings: literal references of a script to things that do not exist. Messages are the
 // language's wording.
 
 import { quoteExecutors } from '@bridle/compiler/grants'
@@ -130,7 +130,7 @@ export const PREFLIGHT_CATALOG = {
     hint: () => 'switch `tool_search` on, or define the tool without `defer_loading`',
     doc: 'A prompt speaks of a tool whose schema the model sees only when it searches for tools, and it cannot.',
   }),
-  // Refusals of manifests have words of their own.
+  // Refusals of manifests have their own wording.
   H018: {
     ...defineRow<{ problem: string }>({
       title: 'trigger that cannot be used',

@@ -1,5 +1,5 @@
-// Names that two imports of a file bring, or that a module exports twice. Of imports only functions are looked at: types may be known
-// under one name in several modules. Exports are whatever the module exports.
+// Names that two imports of a file declare, or that a module exports twice. For imports, only functions are checked: types may have
+// the same name in several modules. For exports, everything that the module exports.
 
 import { resolve as resolvePath } from 'node:path'
 import { readInterface } from '@bridle/compiler'
@@ -26,13 +26,13 @@ export function checkCollisions(root: PreflightModule, finder: ModuleFinder, run
   }
 }
 
-/** Where the import leads, as the message shows it: the path as written below the folder of the importing file. */
+/** The target of the import in a message: the path as written below the folder of the importing file. */
 function resolveImportPath(path: string, from: string): string {
   const direct = `${findFolder(from)}/${path}`
   return isFile(direct) ? direct : `${direct}.harn`
 }
 
-/** Functions that a wildcard import of the path brings: public ones where there are any, else all; re-exports always. */
+/** Functions that a wildcard import of the path declares: the public ones if there are any, otherwise all; re-exports always. */
 function listExportedFunctions(path: string, from: string, finder: ModuleFinder, seen: Set<string>): ReadonlySet<string> {
   const module = finder.find(path, from)
   if (module === null || module.program === null || seen.has(module.key)) return new Set()
@@ -49,8 +49,8 @@ function listExportedFunctions(path: string, from: string, finder: ModuleFinder,
 }
 
 /**
- * Names that the file re-exports from two modules, or re-exports and declares. A module counts once, whatever the paths that lead to it;
- * the finding is at the import that names the name, else at the first item of the file.
+ * Names that the file re-exports from two modules, or re-exports and declares. A module counts once, whatever paths lead to it.
+ * The finding is at the import that lists the name, otherwise at the first item of the file.
  */
 export function checkReexports(root: PreflightModule, finder: ModuleFinder, run: Preflight): void {
   const [firstItem] = root.program.items

@@ -1,5 +1,5 @@
-// Preflight: does what a script refers to exist? Imports, templates, folders, operations of the host, tools that prompts speak of.
-// It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
+// Preflight: do the references of a script exist? Imports, templates, folders, operations of the host, tools that prompts mention.
+// Only literals are checked, in the file and in every module file that it imports; computed references are left to the run.
 
 import { resolve } from 'node:path'
 import { callsAny, listContents, suggestNear } from '@bridle/compiler'
@@ -53,7 +53,7 @@ export function runPreflight(root: PreflightModule, options: PreflightOptions): 
 /** Builtins that `Preflight.call` has a case for. */
 const LOOKED_AT = ['render', 'render_prompt', 'exec_at', 'shell_at', 'spawn_agent', 'host_invoke', 'host_call', 'tool_define']
 
-/** The operation that was most likely meant: of the same capability, or the same operation of another spelling of it. */
+/** The operation that was most likely meant: of the same capability, or the same operation of a similar capability. */
 function suggestOperation(name: string, known: Capabilities): string | null {
   const all = [...known].flatMap(([capability, operations]) => [...operations].map((each) => `${capability}.${each}`))
   return suggestNear(name, all)
@@ -63,7 +63,7 @@ function writeName({ span }: Literal, suggestion: string | null): Diagnostic['fi
   return suggestion === null ? null : { title: `write "${suggestion}"`, edits: [{ span, text: `"${suggestion}"` }] }
 }
 
-/** One part of a call to look at. */
+/** One part of a call to check. */
 type Literal = { readonly text: string; readonly span: Span }
 
 export class Preflight {
@@ -78,7 +78,7 @@ export class Preflight {
     this.severity = severity
   }
 
-  /** `tag` is what `[check].preflight_allow` can name. */
+  /** `tag` is the name for `[check].preflight_allow`. */
   report<C extends PreflightCode>(
     file: SourceFile,
     code: C,
@@ -98,7 +98,7 @@ export class Preflight {
     )
   }
 
-  /** A module and those that it imports, each once. */
+  /** A module and its imports, each once. */
   checkModule(module: PreflightModule): void {
     if (this.seen.size === 0) this.known = this.collectCapabilities(module)
     if (this.seen.has(module.key)) return
@@ -187,7 +187,7 @@ export class Preflight {
   }
 
   private checkHostCall(call: ExprOf<'Call'>, first: Literal | null, { file, key }: PreflightModule): void {
-    // Without a name there is nothing to look at; the run says what is missing.
+    // Without a name there is nothing to check; the run reports the missing argument.
     if (call.args.length === 0) return
     const dot = first?.text.indexOf('.') ?? -1
     if (first === null || dot < 0) return this.report(file, 'H008', call.args[0]?.span ?? call.span, {})
@@ -236,7 +236,7 @@ export class Preflight {
 
   // ---- prompts ----------------------------------------------------------------------------------------------------
 
-  /** Tools that literal prompts of the root file speak of, when the file defines any. */
+  /** Tools that literal prompts of the root file mention, when the file defines any. */
   checkPrompts({ file, key, program }: PreflightModule): void {
     if (!listContents(program).calls.has('tool_define')) return
     const tools = new Map<string, { readonly deferred: boolean }>()
@@ -299,10 +299,10 @@ function readLiteralField(expr: Expr | undefined, name: string): Literal | null 
   return value?.kind === 'String' ? { text: value.value, span: value.span } : null
 }
 
-/** `host_mock` and those of std/testing that give their first two arguments to it. */
+/** `host_mock` and the functions of std/testing that pass their first two arguments to it. */
 const MOCKS: ReadonlySet<string> = new Set(['host_mock', 'mock_host_result', 'mock_host_error', 'mock_host_response'])
 
-/** What `host_mock("capability", "operation", …)` adds, here and in the modules of files that are imported. */
+/** Operations that `host_mock("capability", "operation", …)` adds, here and in imported modules. */
 function listMockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
   const found: (readonly [string, readonly string[]])[] = []
   for (const { program } of [root, ...listImportedModules(root, finder)]) {
@@ -314,7 +314,7 @@ function listMockedOperations(root: PreflightModule, finder: ModuleFinder): read
 
 const mocked = new WeakMap<Stmt, readonly (readonly [string, readonly string[]])[]>()
 
-/** Kept with the tree: the next version of an edited file has most trees of the last one. */
+/** Cached by tree: the next version of an edited file shares most trees with the last one. */
 function listMockedIn(item: Stmt): readonly (readonly [string, readonly string[]])[] {
   const known = mocked.get(item)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-// Which tools a prompt speaks of: `<tool_call>NAME` and `name(`, outside of code fences and of what a comment in it excludes.
+// Tools that a prompt mentions: `<tool_call>NAME` and `name(`, outside code fences and comments in it.
 
 const NOT_TOOLS: ReadonlySet<string> = new Set(
   'if for while switch return function fn JSON print println contains len render render_prompt'.split(' '),

@@ -1,5 +1,5 @@
-// What the world answered to a session. The session is run from its beginning for every entry, and what was asked before is
-// answered as before: nothing is written, sent or waited for twice. Answers are kept by what was asked and how often.
+// Outcomes of a session's effects. Each entry runs the session again from the start, and repeated effects get their earlier
+// outcomes: nothing is written, sent or waited for twice. Outcomes are stored by request and count.
 
 import type { Clock, Provider, ProviderSource } from '@bridle/stdlib-tools'
 import { systemClock } from '@bridle/stdlib-tools'

@@ -1,4 +1,4 @@
-// The conversation without a terminal: what entries print, what stays, and that nothing is asked of the world twice.
+// The session without a terminal: output of entries, what persists, and that no effect is performed twice.
 
 import { answered, createRuntime, randomProvider, seededRandom } from '@bridle/stdlib-tools'
 import type { Provider } from '@bridle/stdlib-tools'
@@ -23,7 +23,7 @@ function talk(): {
   }
   let heard = ''
   const runtime = createRuntime({
-    strictness: 'language', // as the command's
+    strictness: 'language', // as in the command
     providers: [randomProvider(seededRandom(7)), files].map((provider) => memory.wrap(provider)),
     grants: ['*'],
     clock: memory.makeClock(),
@@ -38,19 +38,19 @@ function talk(): {
   return { session, say, writes }
 }
 
-test('an expression prints its value, everything else what it prints', async () => {
+test('an expression prints its value, anything else only its output', async () => {
   const { say } = talk()
   expect(await say('1 + 2', '"a"', 'nil', 'let x = 4', 'x * 2', 'println(x)', '[x, "b"]')).toBe('3\n"a"\n8\n4\n[4, b]\n')
 })
 
-test('declarations stay, names may be bound again', async () => {
+test('declarations persist, names may be bound again', async () => {
   const { say } = talk()
   expect(
     await say('fn f(a) {\n  return a + 1\n}', 'let x = 1', 'f(x)', 'let x = "s"', 'x', 'struct P { n: int }', 'P {n: 1}'),
   ).toBe('2\n"s"\nP {n: 1}\n')
 })
 
-test('what the world said is remembered, what was printed is not printed again', async () => {
+test('outcomes of effects are remembered, output is not repeated', async () => {
   const { say, writes } = talk()
   const first = await say('let id = uuid()\nprintln("made")', 'id')
   expect(first).toMatch(/^made\n"[0-9a-f-]{36}"\n$/)
@@ -59,7 +59,7 @@ test('what the world said is remembered, what was printed is not printed again',
   expect(writes).toEqual(['a', 'a'])
 })
 
-test('an entry that fails leaves nothing behind', async () => {
+test('a failing entry leaves nothing behind', async () => {
   const { say } = talk()
   expect(await say('let a = 1\nthrow "boom"')).toBe('error: Thrown: boom\n')
   expect(await say('a')).toMatch(/Undefined variable: a/)

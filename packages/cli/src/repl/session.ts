@@ -1,6 +1,6 @@
-// A conversation with the language: entries that were accepted, and what the next one does. The session is one program, a
-// pipeline that grows: for every entry it is run again from the start with the answers of before (memory.ts) and without
-// printing again what it has printed. Nothing of the machine has to be kept between entries, and an entry that fails leaves no
+// A REPL session: the accepted entries, and the effect of the next one. The session is one program, a
+// growing pipeline: every entry runs it again from the start with the earlier outcomes (memory.ts) and without
+// repeating earlier output. No machine state has to be kept between entries, and a failing entry leaves no
 // trace in the session.
 
 import { checkProgram, disassemble, readInterface, loadModules } from '@bridle/compiler'
@@ -16,7 +16,7 @@ import { toPrintable, renderFinding } from '../printable.js'
 import type { Memory } from './memory.js'
 
 export interface SessionParts {
-  /** Its providers are wrapped by `memory`, its clock is that of `memory`. */
+  /** `memory` wraps its providers and supplies its clock. */
   readonly runtime: Runtime
   readonly memory: Memory
   readonly print: (text: string) => void
@@ -26,12 +26,12 @@ export interface SessionParts {
 const NAME = '<repl>'
 const HEAD = 'pipeline repl(task) {\n'
 
-/** What is wrong with an entry as it stands: nothing, something, or only that it is not at its end yet. */
+/** The state of an entry: valid, invalid, or incomplete. */
 export type Standing = 'complete' | 'incomplete' | 'wrong'
 
 export class Session {
   private readonly parts: SessionParts
-  /** Lines that must stand before everything else. */
+  /** Lines that must precede everything else. */
   private imports = ''
   private body = ''
   private printed = 0
@@ -51,7 +51,7 @@ export class Session {
     const text = wrapEntry('', '', entry).text
     const { program, diagnostics } = parse(new SourceFile(NAME, text))
     if (program !== null && isOnePipeline(program)) return 'complete'
-    // Without the brace that ends the pipeline, a text that is merely unfinished fails at its very end.
+    // Without the brace that ends the pipeline, incomplete text fails at its very end.
     const open = parse(new SourceFile(NAME, HEAD + entry))
     const first = open.diagnostics.find((each) => each.severity === 'error')
     if (isFile(entry)) return 'complete'
@@ -94,7 +94,7 @@ export class Session {
     return true
   }
 
-  /** The type of an expression, as the checker knows it at the end of the session. */
+  /** The type of an expression at the end of the session, by the checker. */
   inferType(expression: string): string | null {
     const next = this.with(expression)
     if (next === null) return null
@@ -166,7 +166,7 @@ export class Session {
     }
   }
 
-  /** The session with `var` for each `let` whose name the entry binds again: at the prompt a name may be bound anew. */
+  /** The session with `var` for each `let` whose name the entry binds again: at the prompt a name may be rebound. */
   private makeRedeclarable(entry: string): string {
     const names = new Set(
       parseStatements(entry).flatMap((stmt) =>
@@ -201,7 +201,7 @@ export class Session {
     }
   }
 
-  /** Findings in the new entry; errors elsewhere are shown too, since they stand in its way. */
+  /** Findings in the new entry; errors elsewhere are shown too, since they block it. */
   private show(diagnostics: readonly Diagnostic[], file: SourceFile, start: number): void {
     for (const each of diagnostics) {
       if (each.span.start < start && each.severity !== 'error') continue
@@ -242,12 +242,12 @@ function isOnePipeline(program: Program): boolean {
   return program.items.length === 1 && program.items[0]?.kind === 'PipelineDecl'
 }
 
-/** Whether a text is only legal at the top of a file: imports and pipelines. */
+/** Whether text is only legal at the top of a file: imports and pipelines. */
 function isFile(text: string): boolean {
   return /^[ \t]*(?:pub[ \t]+)?(?:import|pipeline)\b/m.test(text) && parse(new SourceFile(NAME, text)).program !== null
 }
 
-/** Whether brackets, a string or an operator at the end wait for more. */
+/** Whether open brackets, an open string or a trailing operator make the entry incomplete. */
 function isOpen(entry: string): boolean {
   const { diagnostics } = parse(new SourceFile(NAME, `${HEAD}${entry}`))
   const message = diagnostics.find((each) => each.severity === 'error')?.message ?? ''

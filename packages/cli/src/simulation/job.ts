@@ -1,5 +1,5 @@
-// One simulation as plain data, so that a worker thread can be handed a part of it, and how it is carried out. What a script on the
-// command line is measured by: the run of the same seed that nothing happened to, and its own assertions.
+// One simulation as plain data, so that it can be split among worker threads, and its execution. A script on the
+// command line is judged by the undisturbed run of the same seed, and by its own assertions.
 
 import { simulate } from '@bridle/stdlib-tools'
 import type { JudgedRun, SimulatedFault, SimulatedRun, Simulation } from '@bridle/stdlib-tools'
@@ -23,10 +23,10 @@ export interface SimulationJob {
   /** JSON lines, null for none. */
   readonly modelFixtures: string | null
   readonly faults: readonly SimulatedFault[]
-  /** Entries of the journal, null for those that the seed chooses. */
+  /** Entries of the journal, null if the seed chooses them. */
   readonly points: readonly number[] | null
   readonly pointsPerSeed: number | null
-  /** What becomes of calls that a crash left without an answer. */
+  /** What to do with calls that a crash left without an outcome. */
   readonly unknown: 'fail' | 'retry'
   /** Compare with the undisturbed run. */
   readonly sameEnd: boolean
@@ -37,7 +37,7 @@ export interface SimulationWatch {
   readonly onRun: (judged: JudgedRun) => void
 }
 
-/** How runs of a job are hosted, also to compile its script beforehand. */
+/** The host of a job's runs, also used to compile its script beforehand. */
 export function makeHostOptions(job: SimulationJob): CommandHostOptions {
   const authority = makeAuthority(job.authority)
   return {
@@ -71,11 +71,11 @@ export async function simulateJob(
     ...(pointsPerSeed === null ? {} : { pointsPerSeed }),
     onUnknownOutcome: () => unknown,
     oracles: {
-      // Where a disturbed run is compared with the calm one, that says it already.
+      // A comparison with the undisturbed run already covers this.
       script: ({ fault, status, error }: SimulatedRun) =>
         (fault === null || !sameEnd) && (status === 'failed' || status === 'limit') ? (error ?? status) : null,
     },
-    // One world for all lives of a run.
+    // One world for all processes of a run.
     runtime: () => ({ ...base, providers: typeof base.providers === 'function' ? base.providers() : (base.providers ?? []) }),
   })
 }

@@ -1,5 +1,5 @@
-// Simulates seeds in worker threads: each takes one seed after another. Ending a thread in the middle is how a simulation is ended;
-// the runs that it has told of are kept.
+// Simulates seeds in worker threads: each takes one seed after another. A simulation ends early by terminating its threads;
+// the runs that they reported are kept.
 
 import { URL } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -16,7 +16,7 @@ export type FromWorker =
   | { readonly type: 'seed' }
   | { readonly type: 'broken'; readonly message: string }
 
-/** Throws what a thread ended with, when it did not end well. */
+/** Throws the error of a thread that failed. */
 export async function simulateInWorkers(
   job: SimulationJob,
   seeds: readonly number[],
@@ -36,7 +36,7 @@ export async function simulateInWorkers(
     try {
       for (let at = next++; at < seeds.length && !signal.aborted; at = next++) await runSeed(worker, { job, seed: seeds[at]! }) // at < length
     } finally {
-      // The other lanes shall not go on for a simulation that has failed.
+      // The other lanes must not continue a simulation that has failed.
       next = seeds.length
       await worker.terminate()
     }
@@ -62,9 +62,9 @@ export async function simulateInWorkers(
   await Promise.all(Array.from({ length: Math.min(jobs, seeds.length) }, runLane))
 }
 
-/** Built, this code lies in `dist` beside `simulation-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
+/** Built, this code is in `dist` beside `simulation-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
-  // The parser may need a deep stack for what scripts nest; the default of a thread is small.
+  // The parser may need a deep stack for nested scripts; the default of a thread is small.
   const options = { resourceLimits: { stackSizeMb: 8 } }
   if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./simulation-worker.js', import.meta.url), options)
   const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) =>

@@ -1,4 +1,4 @@
-// Tells whoever waits for a simulation that it goes on: one line of a terminal that is written over, or now and then a line of a log.
+// Shows the progress of a simulation: one terminal line that is overwritten, or an occasional line of a log.
 
 const TERMINAL_EVERY_MS = 100
 const LOG_EVERY_MS = 10_000
@@ -13,7 +13,7 @@ export class Progress {
     this.seeds = seeds
   }
 
-  /** Costs nothing most times. */
+  /** Usually returns without doing anything. */
   show(runs: number, failures: number): void {
     const now = performance.now()
     if (now - this.shownAt < (this.isTerminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS)) return
@@ -23,7 +23,7 @@ export class Progress {
     this.isShown = this.isTerminal
   }
 
-  /** Takes the line of a terminal away. */
+  /** Clears the line of the terminal. */
   clear(): void {
     if (this.isShown) process.stderr.write('\r\u001b[K')
     this.isShown = false

@@ -1,4 +1,4 @@
-// Entry of a worker thread: simulates one seed after another and tells of each run.
+// Entry of a worker thread: simulates one seed after another and reports each run.
 
 import { parentPort } from 'node:worker_threads'
 import type { JudgedRun } from '@bridle/stdlib-tools'
@@ -13,7 +13,7 @@ const say = (message: FromWorker): void => port.postMessage(message)
 
 port.on('message', ({ job, seed }: ToWorker) => {
   const watch = {
-    // Whoever has had enough ends the thread.
+    // The pool terminates the thread.
     signal: never,
     onRun: ({ failures }: JudgedRun) => say({ type: 'run', failures }),
   }

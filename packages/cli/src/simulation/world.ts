@@ -1,5 +1,5 @@
-// What a simulated run touches in place of this process: files are read from the disk and changed in memory only, no program is started
-// and nobody outside is reached. Refusals say what to answer with instead; the mocks of the language work as everywhere.
+// The world of a simulated run: files are read from the disk and changed only in memory, no program is started
+// and no network is reached. Refusals say how to mock the effect; the mocks of the language work as usual.
 
 import { withArguments } from '@bridle/stdlib-tools'
 import { parse, relative } from 'node:path'
@@ -10,7 +10,7 @@ import type { DiscoveredSkills } from '@bridle/stdlib-tools/node'
 import type { Effect, EffectKind } from '@bridle/vm'
 import type { Authority } from '../authority.js'
 
-/** The world of one simulated run: its files outlive its process, what it set for itself does not. */
+/** The world of one simulated run: its files outlive its process, its process state does not. */
 export function makeSimulatedWorld({
   authority,
   args,
@@ -46,7 +46,7 @@ export function makeSimulatedWorld({
   ]
 }
 
-/** Relative paths begin in the folder that the run is in now. */
+/** Relative paths start in the current folder of the run. */
 function resolvePaths(workspace: Workspace, effect: Effect): Effect {
   const { path, to } = effect.args
   return withArguments(effect, {

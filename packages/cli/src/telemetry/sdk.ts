@@ -1,6 +1,6 @@
-// The SDK of OpenTelemetry, set up by its standard variables. Endpoints, headers, time limits, compression and certificates are read by the
-// exporters, samplers and limits of spans by the tracer; the rest is read here: which exporters, which protocol, what the resource is, how
-// often metrics go out, and the context that this process was started in.
+// The SDK of OpenTelemetry, configured by its standard variables. The exporters read endpoints, headers, time limits, compression and
+// certificates, the tracer reads samplers and span limits. The rest is read here: exporters, protocol, resource, the interval of
+// metrics, and the context that this process was started in.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ROOT_CONTEXT, diag, trace } from '@opentelemetry/api'
@@ -72,13 +72,13 @@ export function startTelemetry(env: Environment): Telemetry {
       }
     },
     close: async () => {
-      // A collector that cannot be reached is told of by the exporter, and is no failure of the command.
+      // The exporter reports a collector that cannot be reached; the command does not fail.
       await Promise.allSettled([tracers.shutdown(), meters.shutdown()])
     },
   }
 }
 
-/** The first problem is told, the others are mostly the same. */
+/** Reports the first problem; the others are usually the same. */
 function complainOnce(): void {
   let isTold = false
   const tell = (message: string): void => {
@@ -119,7 +119,7 @@ function makeReader(name: Exporter, env: Environment): readonly PeriodicExportin
   return [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis, exportTimeoutMillis })]
 }
 
-/** Null for a protocol that is not spoken here. */
+/** Null for an unsupported protocol. */
 function makeByProtocol<T>(env: Environment, signal: Signal, protobuf: () => T, json: () => T): T | null {
   const variable = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_PROTOCOL`
   const protocol = readVariable(env, variable) ?? readVariable(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf'
@@ -149,7 +149,7 @@ function isPropagated(env: Environment): boolean {
   return named === null || named.split(',').some((name) => name.trim() === 'tracecontext')
 }
 
-/** Whoever starts the command may have a span of their own: TRACEPARENT and TRACESTATE. */
+/** The parent process may have a span: TRACEPARENT and TRACESTATE. */
 function readStartContext(env: Environment): Context {
   const getter: TextMapGetter<Environment> = {
     keys: (carrier) => Object.keys(carrier),

@@ -1,5 +1,5 @@
-// What `bridle serve mcp` does for its clients, as spans and durations: one span of kind SERVER a request, below the span of the client that
-// `_meta` names. Runs that answer it are below that.
+// Requests of clients of `bridle serve mcp`, as spans and durations: one SERVER span per request, below the span of the client in
+// `_meta`. Runs that answer the request are below it.
 
 import type { JsonObject, McpBackend, RequestScope } from '@bridle/stdlib-tools/mcp'
 import { traceRequests } from './telemetry.js'

@@ -1,7 +1,7 @@
-// Whether runs of this process are told to a collector of OpenTelemetry, as the standard variables say. The SDK is loaded for that only
+// Whether runs of this process are exported to an OpenTelemetry collector, by the standard variables. Only then is the SDK loaded
 // (sdk.ts).
 //
-// Nothing is sent unless a variable names an exporter or an endpoint: a command has no collector beside it by default.
+// Nothing is sent unless a variable names an exporter or an endpoint: by default a command has no collector.
 
 import { isSecretVariable, looksLikeKey } from '@bridle/stdlib-tools'
 import type { TraceOptions } from '@bridle/stdlib-tools'
@@ -27,7 +27,7 @@ export function traceRequests(): Telemetry['traceRequest'] | null {
   return current?.traceRequest ?? null
 }
 
-/** The same tracing with a sink for telemetry; as it is without telemetry. */
+/** The same tracing with a sink for telemetry; unchanged without telemetry. */
 export function withTelemetry(tracing: TraceOptions): TraceOptions {
   return current === null ? tracing : { ...tracing, sinks: [...tracing.sinks, current.makeSink()] }
 }
@@ -38,8 +38,8 @@ export function makeTelemetryTracing(): ((runId: string) => TraceOptions) | null
 }
 
 /**
- * Values of variables that no trace may have. Secrets that the host lends (--secret) are known by value. Beside them only what looks like a
- * key: a path, an address or a word that happens to stand in a variable such as KEYBOARD is taken out of no trace.
+ * Values of variables that traces must not contain. Lent secrets (--secret) are redacted by value. Beside them only values that look like a
+ * key: a path, an address or a word of a variable such as KEYBOARD is not redacted.
  */
 export function listSecretValues(): readonly string[] {
   return Object.entries(process.env).flatMap(([name, value]) =>

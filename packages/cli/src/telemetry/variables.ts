@@ -1,4 +1,4 @@
-// What the standard variables of OpenTelemetry ask for, and what telemetry gives when they do.
+// The standard variables of OpenTelemetry, and the telemetry that they configure.
 
 import type { TraceSink } from '@bridle/stdlib-tools'
 
@@ -16,11 +16,11 @@ export interface ServedRequest {
 }
 
 export interface Telemetry {
-  /** A sink for one run; below the request within which it is made. */
+  /** A sink for one run; its spans are below the current request. */
   readonly makeSink: () => TraceSink
-  /** Answers a request in a span of its own. */
+  /** Answers a request in its own span. */
   readonly traceRequest: <T>(request: ServedRequest, work: () => Promise<T>, isFailed?: (result: T) => boolean) => Promise<T>
-  /** Sends what is left. */
+  /** Sends the remaining data. */
   readonly close: () => Promise<void>
 }
 
@@ -30,7 +30,7 @@ export type Signal = 'traces' | 'metrics'
 
 export type Exporter = 'otlp' | 'console'
 
-/** Where a signal goes; empty for nowhere. */
+/** The exporters of a signal; empty for none. */
 export function listExporters(env: Environment, signal: Signal): readonly Exporter[] {
   const upper = signal.toUpperCase()
   const named = readVariable(env, `OTEL_${upper}_EXPORTER`)
@@ -48,7 +48,7 @@ export function isTelemetryAsked(env: Environment): boolean {
   return listExporters(env, 'traces').length > 0 || listExporters(env, 'metrics').length > 0
 }
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as unset. */
 export function readVariable(env: Environment, name: string): string | null {
   const value = env[name]?.trim() ?? ''
   return value === '' ? null : value

@@ -1,4 +1,4 @@
-// What `bridle test --coverage` prints and writes: a table, data for `--json`, and lcov, which editors and CI services read.
+// Output of `bridle test --coverage`: a table, data for `--json`, and lcov, which editors and CI services read.
 
 import { relative, resolve } from 'node:path'
 import { Coverage } from '@bridle/stdlib-tools'
@@ -6,7 +6,7 @@ import type { BranchCount, FileCoverage } from '@bridle/stdlib-tools'
 import { toOneLine } from '../printable.js'
 import type { TestFile } from './discover.js'
 
-/** Counts what tests reach; the tests themselves are no measure of that and are left out. */
+/** Counts the code that tests reach, without the tests themselves. */
 export function makeTestCoverage(files: readonly TestFile[]): Coverage {
   const tests = new Map(files.map((file) => [file.key, file.spans]))
   return new Coverage({
@@ -38,7 +38,7 @@ const add = (counts: readonly Count[]): Count => ({
   hit: counts.reduce((sum, { hit }) => sum + hit, 0),
 })
 
-/** A hundred where there is nothing to reach; cut, so that only what is whole is a hundred. */
+/** 100 if there is nothing to reach; rounded down, so that 100 means complete. */
 const percent = ({ found, hit }: Count): number => (found === 0 ? 100 : Math.floor((hit / found) * 1000) / 10)
 
 function makeRow({ file, lines, functions, branches }: FileCoverage): CoverageRow {
@@ -63,7 +63,7 @@ function findMissed(lines: FileCoverage['lines']): readonly (readonly [number, n
   return ranges
 }
 
-/** Below the working folder as from there. */
+/** Relative to the working folder if below it. */
 function showPath(file: string): string {
   const path = relative(process.cwd(), resolve(file))
   return path === '' || path.startsWith('..') ? file : path
@@ -130,7 +130,7 @@ export function renderLcov(files: readonly FileCoverage[]): string {
 
 function renderRecord(file: FileCoverage): string {
   const { file: path, lines, functions, branches } = makeRow(file)
-  // Functions are known by their names there: those that share one, such as closures, get their line.
+  // lcov identifies functions by name: those that share one, such as closures, get their line appended.
   const seen = new Set<string>()
   const named = file.functions.map((each) => {
     let name = each.name
@@ -155,7 +155,7 @@ function renderRecord(file: FileCoverage): string {
   ].join('\n')
 }
 
-/** `-` says that the branch was never reached, 0 that another arm was taken. */
+/** `-` means that the branch was never reached, 0 that another arm was taken. */
 function countArm({ branch, hits }: BranchCount, all: readonly BranchCount[]): string {
   return hits === 0 && all.every((each) => each.branch !== branch || each.hits === 0) ? '-' : String(hits)
 }

@@ -1,5 +1,5 @@
 // Finds what `bridle test` runs: the pipelines of a script that are named `test_…` or carry `@test`. Folders
-// are walked for `.harn` files; files without such a pipeline are no test files, whatever else is in them.
+// are walked for `.harn` files; files without such a pipeline are not test files.
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,18 +11,18 @@ import { readEntries, readTarget } from '../targets.js'
 export interface TestFile {
   /** As the caller wrote it, or the path below the folder that was named. */
   readonly path: string
-  /** Real path: what modules and traces call it. */
+  /** Real path: the name in modules and traces. */
   readonly key: string
   readonly text: string
   /** Test pipelines in the order of the file; empty for a file that does not parse. */
   readonly tests: readonly string[]
-  /** Where those are. */
+  /** Their positions. */
   readonly spans: readonly Span[]
   /** The first finding of a file that does not parse. */
   readonly problem: string | null
 }
 
-/** Folders that hold other people's files or what programs left behind. */
+/** Folders with code of others, or output of programs. */
 const SKIPPED = new Set(['node_modules', '.git', '.harn', '.harn-runs', 'target', 'dist'])
 
 /** The test files below `paths`, sorted by path within each. Throws UsageError for a path that does not exist. */

@@ -1,8 +1,8 @@
-// Results of tests as XML in the form of JUnit, as CI services read it: https://github.com/testmoapp/junitxml
+// Test results as JUnit XML, as CI services read it: https://github.com/testmoapp/junitxml
 
 import type { TestResult } from './runner.js'
 
-/** One suite a file; `ms` is the time of all. */
+/** One suite per file; `ms` is the total time. */
 export function renderJunit(results: readonly TestResult[], ms: number): string {
   const files = new Map<string, TestResult[]>()
   for (const result of results) files.set(result.file, [...(files.get(result.file) ?? []), result])
@@ -35,7 +35,7 @@ const escapeAttribute = (text: string): string => escapeXml(text).replaceAll('\n
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Characters that XML 1.0 does not have become `\u{…}`. */
+/** Characters that XML 1.0 cannot contain become `\u{…}`. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[&<>"]/g, (char) => ENTITIES[char]!)

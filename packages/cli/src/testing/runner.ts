@@ -1,5 +1,5 @@
-// Runs test pipelines one after another, each in a fresh run of its own file: no state of one test reaches the next. A test that
-// does not end in its time is cancelled, with the processes it started.
+// Runs test pipelines one after another, each in a fresh run of its own file: tests share no state. A test that
+// exceeds its time is cancelled, with the processes it started.
 
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Module, RunResult, Runtime } from '@bridle/stdlib-tools'
@@ -19,9 +19,9 @@ export interface TestResult {
   readonly ms: number
   /** Why it failed, without the report around it; empty for a pass. */
   readonly error: string
-  /** What a person reads about the failure: the error with its place and callers. */
+  /** The failure for people: the error with its position and callers. */
   readonly report: string
-  /** What the test printed. */
+  /** Output of the test. */
   readonly output: string
 }
 
@@ -29,7 +29,7 @@ export interface RunTestsOptions {
   readonly runtime: Runtime
   readonly files: readonly TestFile[]
   readonly timeLimitMs: number
-  /** No further test is started after the first failure. */
+  /** Start no further test after the first failure. */
   readonly failFast: boolean
   readonly signal: AbortSignal
   readonly onResult: (result: TestResult) => void

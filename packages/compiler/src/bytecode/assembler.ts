@@ -42,7 +42,7 @@ export class Assembler {
     return { at: -1, uses: [], depth: -1 }
   }
 
-  /** Emits a jump to `label`; a slot operand, where the opcode has one, comes before it. */
+  /** Emits a jump to `label`; if the opcode has a slot operand, it comes before. */
   jump(name: OpcodeName, label: Label, ...before: number[]): void {
     if (!this.reachable) return
     this.emit(name, ...before, label.at)

@@ -61,10 +61,10 @@ export interface FunctionChunk {
 export interface ModuleChunk {
   /** Its name in imports and snapshots: a path or `std/name`. */
   readonly key: string
-  /** The path itself where the key has a number behind it; see ceilings. */
+  /** The path itself if the key has a number appended; see ceilings. */
   readonly file?: string
   /**
-   * Of what the code does, 16 hex digits: known for modules of the library, which were written and verified when Bridle was built
+   * Hash of the module's behaviour, 16 hex digits: set for modules of the library, which were written and verified when Bridle was built
    * (bytecode/module-text.ts). Others are hashed when a snapshot names them.
    */
   readonly fingerprint?: string
@@ -82,7 +82,7 @@ export interface ModuleChunk {
   readonly exports: { readonly [name: string]: number }
 }
 
-/** A whole program: modules in an order in which every module follows those it imports, cycles apart. */
+/** A whole program: every module follows those it imports, except in cycles. */
 export interface CompiledProgram {
   readonly modules: readonly ModuleChunk[]
   readonly main: string

@@ -1,6 +1,6 @@
-// Modules that were compiled when Bridle was built: what those that import one need of it, without its source. The loader takes such
-// a module as it is where everything that went into it is as it was then; else, and for whoever asks for its syntax tree, the source
-// is parsed as that of any other module.
+// Modules compiled when Bridle was built: what importers need of them, without their source. The loader uses such
+// a module if all its inputs are unchanged. Otherwise, and when its syntax tree is needed, the source
+// is parsed like that of any other module.
 
 import { ChunkFormatError } from './serialize.js'
 import { readModule, writeModule } from './module-text.js'
@@ -17,14 +17,14 @@ export interface CompiledModule {
   readonly imports: readonly CompiledImport[]
 }
 
-/** An import of a compiled module: its slots are part of the code, so that the module behind it must be the one of then. */
+/** An import of a compiled module: the code contains its slots, so the module must be the same as at build time. */
 export interface CompiledImport {
   readonly path: string
   readonly key: string
   readonly fingerprint: string
 }
 
-/** How a module is stored: texts, of which only those are read that somebody asks for. */
+/** How a module is stored: strings that are parsed on demand. */
 export interface StoredModule {
   /** As writeModule writes it. */
   readonly code: string
@@ -55,7 +55,7 @@ export function storeModule(
   const { exports, declared, functions, types, methods } = module.interface
   const names: StoredNames = {
     exports: [...exports],
-    // The exports are among them.
+    // They include the exports.
     declared: [...declared].filter((name) => !exports.has(name)),
     wildcard: module.wildcard,
     imports: module.imports,
@@ -72,7 +72,7 @@ export function storeModule(
   }
 }
 
-/** Null for a module of another build: whoever asks goes on with its source. */
+/** Null for a module of another build: the caller then uses its source. */
 export function readStoredModule(stored: StoredModule): CompiledModule | null {
   try {
     const chunk = readModule(stored.code)
@@ -120,7 +120,7 @@ class StoredInterface implements ImportedInterface {
   }
 }
 
-/** The chunk of an instance under ceilings, or of one whose imports are other instances: `keys` has those by the keys of the chunk. */
+/** The chunk of an instance under ceilings, or of one whose imports are other instances: `keys` maps the chunk's keys to them. */
 export function makeInstance(
   { chunk }: CompiledModule,
   { key, ceilings, keys }: Pick<LoadedInstance, 'key' | 'ceilings'> & { readonly keys: ReadonlyMap<string, string> },

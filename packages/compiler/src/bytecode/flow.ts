@@ -24,7 +24,7 @@ const FAULT = 512
 const ITERATION = 1024
 /** The result of NEXT at the end. */
 const END = 2048
-/** An argument that was not passed, or an empty slot. */
+/** A missing argument, or an empty slot. */
 const UNSET = 4096
 
 const ANY_VALUE = NIL | LIST | DICT | ENUM | CLOSURE | NEW_LIST | NEW_DICT | VALUE
@@ -271,7 +271,7 @@ class Flow {
         return true
       }
       case 'LOAD_CAPTURE': {
-        // 0 while no closure of this function was made: until then it cannot run.
+        // 0 until a closure of this function is made: before that it cannot run.
         stack.push(plain(this.captures[this.index]![operands[0]!]! || VALUE))
         return true
       }

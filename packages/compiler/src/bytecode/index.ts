@@ -1,4 +1,4 @@
-// `@bridle/compiler/bytecode`: what running needs of the compiler: the format of chunks, and no parser.
+// `@bridle/compiler/bytecode`: the part of the compiler that a run needs: the chunk format, without the parser.
 export { OPCODES, OPCODE_BY_CODE, RAISE_KINDS } from './opcodes.js'
 export type { Opcode, OpcodeName, OpcodeRow, RaiseKind } from './opcodes.js'
 export type { CompiledProgram, Constant, FunctionChunk, FunctionKind, Handler, LocalName, ModuleChunk } from './chunk.js'

@@ -1,9 +1,9 @@
-// A module chunk ⇄ JSON: the form in which modules of the library are part of the program text of Bridle. The engine's own reader of
-// JSON takes a twentieth of what reading the binary form (serialize.ts) takes while that code is cold, and a module of the library is
-// mostly read once in a process.
+// A module chunk ⇄ JSON: the form in which library modules are part of Bridle's own program text. The engine's JSON parser
+// takes a twentieth of the time of the binary reader (serialize.ts) while that is not optimised, and a library module is
+// usually read once per process.
 //
-// What is read was written by the build and is as trusted as the code around it: it was verified then, and is not verified again.
-// Version and opcodes are compared all the same, because files of two builds may meet.
+// The build wrote and verified this data, so it is as trusted as the surrounding code and is not verified again.
+// Version and opcodes are still compared, because files of two builds may be mixed.
 
 import { ChunkFormatError, FORMAT_VERSION, opcodeFingerprint } from './serialize.js'
 import type { Constant, FunctionChunk, Handler, LocalName, ModuleChunk } from './chunk.js'
@@ -34,7 +34,7 @@ interface Written {
   readonly functions: readonly FunctionRow[]
 }
 
-/** What is hashed to tell whether two modules do the same: comments, names of locals and line numbers do not count. */
+/** The input of the hash that tells whether two modules behave the same: without comments, names of locals and line numbers. */
 export function writeModuleIdentity(chunk: ModuleChunk): string {
   const identity = {
     functions: chunk.functions.map((fn) => [
@@ -53,13 +53,13 @@ export function writeModuleIdentity(chunk: ModuleChunk): string {
     builtins: chunk.builtins,
     units: chunk.units,
     slots: chunk.moduleSlots.length,
-    // A program that may do more is another one.
+    // A program with other powers is a different program.
     ...(chunk.ceilings === undefined ? {} : { ceilings: chunk.ceilings }),
   }
   return JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** `fingerprint`: of what the code does, as snapshots name it. */
+/** `fingerprint`: hash of the behaviour, as snapshots name it. */
 export function writeModule(chunk: ModuleChunk, fingerprint: string): string {
   if (chunk.file !== undefined || chunk.ceilings !== undefined) throw new Error(`${chunk.key} is an instance of a module`)
   const written: Written = {
@@ -90,7 +90,7 @@ export function writeModule(chunk: ModuleChunk, fingerprint: string): string {
 
 const KNOWN = { opcodes: -1 }
 
-/** Raises ChunkFormatError for a module of another build. */
+/** Throws ChunkFormatError for a module of another build. */
 export function readModule(text: string): ModuleChunk {
   const written = JSON.parse(text) as Written
   if (written.version !== FORMAT_VERSION)

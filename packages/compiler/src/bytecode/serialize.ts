@@ -10,10 +10,10 @@ import type { OpcodeRow } from './opcodes.js'
 import { FUNCTION_KINDS } from './chunk.js'
 
 const MAGIC = 'BRDL'
-/** Raised whenever the layout below or the meaning of an opcode row changes. */
+/** Increased whenever the layout below or the meaning of an opcode row changes. */
 export const FORMAT_VERSION = 4
 
-/** Bytes that are no program of this version; `reason` says why. */
+/** The bytes are not a program of this version; `reason` says why. */
 export class ChunkFormatError extends Error {
   readonly reason: 'format' | 'version' | 'opcodes' | 'damaged'
   constructor(reason: ChunkFormatError['reason'], message: string) {
@@ -241,14 +241,14 @@ class Reader {
   }
 }
 
-/** Raises ChunkFormatError for bytes that are damaged or of another version. The result is not verified yet. */
+/** Throws ChunkFormatError for bytes that are damaged or of another version. The result is not verified yet. */
 export function deserialize(bytes: Uint8Array): CompiledProgram {
   const input = new Reader(bytes)
   let magic = ''
   try {
     magic = input.text()
   } catch {
-    // Every failure means that the bytes are no program of this version.
+    // Every failure means that the bytes are not a program of this version.
   }
   if (magic !== MAGIC) throw new ChunkFormatError('format', 'not a compiled program')
   const version = input.small()

@@ -151,7 +151,7 @@ function isLiteral(value: unknown): boolean {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** undefined for a string that is no JSON. */
+/** undefined for a string that is not JSON. */
 function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -172,7 +172,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return isAll(value, (each) => typeof each === 'string')
 }
 
-/** Operands are ints of 32 bits. */
+/** Operands are 32-bit ints. */
 function isInts(value: unknown): value is readonly number[] {
   return isAll(value, (each) => typeof each === 'number' && (each | 0) === each)
 }

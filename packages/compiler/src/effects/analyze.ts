@@ -1,5 +1,5 @@
-// Front door of effect analysis: a loaded program in, its manifest and the diagnostics about its contracts out. The analysis is
-// lazy, because most hosts do not ask for it.
+// Entry point of effect analysis: from a loaded program to its manifest and the diagnostics about its contracts. The analysis is
+// lazy, because most hosts do not need it.
 
 import type { Diagnostic, Name, Program, Span } from '@bridle/parser'
 import type { ConstraintRules } from '../grants/constraints.js'
@@ -38,11 +38,11 @@ const HOST_PREFIX = 'host/'
 export interface HostImport {
   /** Key of the importing module. */
   readonly from: string
-  /** Behind `host/`. */
+  /** The name after `host/`. */
   readonly name: string
-  /** Of the path. */
+  /** Span of the path. */
   readonly span: Span
-  /** Null for all of the module. */
+  /** Null for a wildcard import. */
   readonly names: readonly Name[] | null
   readonly isFound: boolean
 }
@@ -54,7 +54,7 @@ export class EffectAnalysis {
   private found: Analysis | null = null
   private shown: EffectManifest | null = null
 
-  /** `order` has every module after those that it imports, the main one last. */
+  /** In `order`, every module follows those that it imports; the main one is last. */
   constructor(order: readonly LoadedModule[], main: LoadedModule, options: AnalysisOptions) {
     this.order = order
     this.main = main
@@ -102,7 +102,7 @@ export class EffectAnalysis {
   /** Imports of modules `host/NAME`, in all files. */
   get hostImports(): readonly HostImport[] {
     return this.order.flatMap((module) => {
-      // Looking into the tree of a module that was compiled before would parse it, at every start of a program that imports it.
+      // Reading the tree of a precompiled module would parse it, at every start of a program that imports it.
       if (module.compiled !== undefined && ![...module.imports.keys()].some((path) => path.startsWith(HOST_PREFIX))) return []
       return module.program.items.flatMap((item) => {
         if (item.kind !== 'ImportDecl' || !item.path.startsWith(HOST_PREFIX)) return []
@@ -113,7 +113,7 @@ export class EffectAnalysis {
     })
   }
 
-  /** Whether the program may put a tool of that name into a registry, as far as its text says. */
+  /** Whether the program may put a tool of that name into a registry, as far as its source shows. */
   mayDefineTool(name: string): boolean {
     const { world, inference, entries } = this.work()
     if (world.tools.has(name)) return true
@@ -122,7 +122,7 @@ export class EffectAnalysis {
     return tokens.has('mcp.request') || [...world.dynamicTools].some((unit) => units.has(unit))
   }
 
-  /** Why the program can reach a kind of effect: a place in the main file, null where it is none of this file's own. */
+  /** Why the program can reach a kind of effect: a position in the main file, null if the cause is not in this file. */
   findCause(kind: string): Cause | null {
     const { world, inference } = this.work()
     for (const unit of world.units) {

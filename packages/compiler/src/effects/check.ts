@@ -74,7 +74,7 @@ export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: reado
 
 /**
  * Effects of an imported module's functions above their ceiling, one diagnostic for each effect and function. A function has the effects of
- * its own code, of the functions that it calls, and of those that it makes or returns.
+ * its own code, of the functions that it calls, and of those that it creates or returns.
  */
 export function checkImport({
   world,
@@ -107,7 +107,7 @@ export function checkImport({
         const named = decodeCeilingEffect(token)
         const name = named ?? foldKind(token)
         if (name === null || seen.has(name)) continue
-        // Only kinds show that an effect only reads. A name without a kind passes here; the run decides.
+        // Only kinds show that an effect is read-only. A name without a kind passes here and is judged at run time.
         if (leavesEffect(ceiling, name, named === null ? token : null)) continue
         if (named === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
         seen.add(name)
@@ -128,7 +128,7 @@ function listReached(world: World, unit: Unit): readonly Unit[] {
   return [...found]
 }
 
-/** A call of the world by a builtin, as the tool that does the same; null when its first argument is computed. */
+/** A direct effect of a builtin, as the tool that does the same; null when its first argument is computed. */
 function literalCall({
   target,
   args: [first],
@@ -161,7 +161,7 @@ function findRefusedLiteral(
   return null
 }
 
-/** A unit and the functions that its code makes or names. */
+/** A unit and the functions that its code creates or names. */
 function listHandedOut(world: World, unit: Unit): ReadonlySet<Unit> {
   const found = new Set([unit])
   for (const each of found) {
@@ -236,7 +236,7 @@ const EVERYTHING = '*'
 
 const covers = (effect: string, granted: readonly string[]): boolean => granted.includes(effect) || granted.includes(EVERYTHING)
 
-/** What a grant without an effect clause allows: the effects that its tool declares, and nothing else. */
+/** The effects that a grant without an effect clause allows: those that its tool declares. */
 function listToolEffects(id: string, world: World): readonly string[] {
   if (id === EVERYTHING) return [EVERYTHING]
   const declared = world.tools.get(id)?.effects

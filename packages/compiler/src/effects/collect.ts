@@ -475,7 +475,7 @@ class Collector {
     const value = this.value(expr.value, names)
     const { callee } = expr
     const called = callee.kind === 'Identifier' ? names.find(callee.name) : this.peek(callee, names)
-    // A text is the name of what is called.
+    // A string is the name of the callee.
     if (called?.kind === 'text') return this.call(called.text, [], expr, names, [value])
     if (callee.kind === 'Identifier') return this.call(callee.name, [], expr, names, [value])
     if (callee.kind === 'Call') {

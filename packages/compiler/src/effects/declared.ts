@@ -23,11 +23,11 @@ export interface Grant {
   readonly constraints: GrantRecord
   /** Effects of the grant; null when it has no effect clause. */
   readonly effects: readonly string[] | null
-  /** Name of the declaration that it holds in; null for the whole file. */
+  /** Name of the declaration to which it applies; null for the whole file. */
   readonly within: string | null
 }
 
-/** The grants of a file: those of its aliases, which hold everywhere, and those of a declaration. */
+/** The grants of a file: those of its aliases, which apply everywhere, and those of a declaration. */
 export function listGrants({ aliases, scoped }: GrantDeclarations): readonly Grant[] {
   const ofAliases = aliases.flatMap(({ name, grant }) => (Object.keys(grant).length === 0 ? [] : [makeGrant(name, grant, null)]))
   return [...ofAliases, ...scoped.map(({ tool, grant, within }) => makeGrant(tool, grant, within))]

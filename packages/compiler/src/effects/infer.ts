@@ -28,13 +28,13 @@ export type ToolVia = 'tool' | 'host' | 'capability' | 'mcp'
 
 export interface ToolUse {
   readonly via: ToolVia
-  /** `*`: the name is known at run time only. */
+  /** `*`: the name is only known at run time. */
   readonly name: string
   /** The file's alias for the tool, if any. */
   readonly alias?: string
   /**
-   * Targets outside of the machine of a tool that the program defines: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names known at
-   * run time only; none for a handler. Absent if the program does not define the tool. In the manifest of the whole program.
+   * Targets outside the machine of a tool that the program defines: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names only known at
+   * run time; none for a handler. Absent if the program does not define the tool. In the manifest of the whole program.
    */
   readonly reaches?: readonly string[]
 }
@@ -63,7 +63,7 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
   ['mcp_call', { index: 1, via: 'mcp' }],
 ])
 
-/** Builtins that are carried out by tools of the host, and which. */
+/** Builtins that are implemented by tools of the host, and the tool. */
 const BY_HOST_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ['pg_pool', ['postgres.connect']],
   ['pg_connect', ['postgres.connect']],
@@ -83,7 +83,7 @@ const BY_BINDING: ReadonlySet<string> = new Set(['__tool_alias_call', '__tool_se
 /** Builtins that call any tool that a model requests. */
 const LOOPS: ReadonlySet<string> = new Set(['agent_loop', 'sub_agent_run'])
 
-/** A literal operation of the host other than the one that starts programs does not start programs. */
+/** A literal operation of the host starts programs only if it is the one for that. */
 function adjustTokens(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
   const [operation] = args
   if (builtin !== 'host_call' || operation?.kind !== 'text' || operation.text.startsWith('process.')) return tokens
@@ -99,7 +99,7 @@ const NOTHING: BuiltinEffects = { tokens: [], calls: 'nothing' }
 /** The builtin behind functions of modules `host/NAME`, and its argument that names the tool of the host. */
 const HOST_TOOL = { builtin: '__host_tool', index: 0 } as const
 
-/** Effects by the names of tools; null for a tool that says nothing. */
+/** Effects by tool name; null for a tool without a declaration. */
 export type HostToolEffects = ReadonlyMap<string, readonly string[] | null>
 
 export interface InferOptions {
@@ -118,7 +118,7 @@ export class Inference {
   private readonly methods = new Map<string, Unit[]>()
   private readonly named = new Map<string, Unit[]>()
   private readonly fields = new Map<string, Tracked[]>()
-  /** Functions that a unit's code makes or names, by the unit's number. */
+  /** Functions that a unit's code creates or names, by the unit's number. */
   private readonly mentions = new Map<number, Tracked[]>()
   private changed = false
   /** The unit being analysed, and which units read which. */
@@ -151,7 +151,7 @@ export class Inference {
     return this.facts[unit.id] ?? emptyFacts()
   }
 
-  /** Effects of running the given units, if any code may call the functions that they make or name. */
+  /** Effects of running the given units, if any code may call the functions that they create or name. */
   reachable(entries: readonly Unit[]): Facts & { readonly units: ReadonlySet<Unit> } {
     const all = emptyFacts()
     const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
@@ -306,7 +306,7 @@ export class Inference {
     if (builtin.calls === 'arguments') this.invokeArguments(facts, args, cause)
   }
 
-  /** The callee calls one of its arguments, it is unknown which. So every callable one counts, if there is any. */
+  /** The callee calls one of its arguments, but it is unknown which, so every callable one counts. */
   private invokeArguments(facts: Facts, args: readonly Tracked[], cause: Cause): void {
     const callable = args.filter(
       (arg) => arg.kind === 'unit' || arg.kind === 'builtin' || arg.kind === 'param' || arg.kind === 'tool',
@@ -320,7 +320,7 @@ export class Inference {
     const own = this.ownHostEffects(name, readTextArgument(args[0]))
     if (own === null) this.addBuiltin(facts, name, adjustTokens(name, effects.tokens, args), cause)
     else {
-      // Of a fact of the run nobody but the run is asked.
+      // A fact about the run is answered by the run itself, without an effect.
       this.addKinds(facts, name === 'host_call' ? ['host.call'] : effects.tokens, cause)
       this.addHostEffects(facts, own, cause)
     }
@@ -341,11 +341,11 @@ export class Inference {
     if (tool !== undefined) this.useTool(facts, tool.via, args[tool.index] ?? UNKNOWN, span, cause)
   }
 
-  /** Effects of a call of the host that say more than its builtin does; null where that says it. */
+  /** Effects of a call of the host, if they are more specific than those of its builtin; otherwise null. */
   private ownHostEffects(builtin: string, name: string | null): readonly string[] | null {
     if (builtin === 'host_tool_call') return this.hostEffects(name)
     if (builtin !== 'host_call' || name === null || !RUN_FACTS.has(name)) return null
-    // A host may have an operation of its own under the name, and that goes first.
+    // The host may have its own operation of that name, which has precedence.
     return this.options.hostTools.has(name) ? null : []
   }
 
@@ -398,7 +398,7 @@ export class Inference {
     this.toolEffects(facts, known, why)
   }
 
-  /** What the host declares of its tool of that name; null where it has none, or says nothing. */
+  /** The host's declaration of its tool of that name; null if it has none. */
   private hostEffects(name: string | null): readonly string[] | null {
     return name === null ? null : (this.options.hostTools.get(name)?.flatMap((effect) => normalEffect(effect) ?? []) ?? null)
   }
@@ -410,7 +410,7 @@ export class Inference {
     }
   }
 
-  /** A function of a module `host/NAME`: what the program defines under the name of the tool has no part in it. */
+  /** A function of a module `host/NAME`: the program's own tool of that name does not matter. */
   private useHostTool(facts: Facts, name: Tracked, span: Span, cause: Cause): void {
     if (name.kind !== 'text') return this.useTool(facts, 'tool', UNKNOWN, span, cause)
     const why: Cause = { text: `tool call '${name.text}'`, span, callee: `tool ${name.text}` }

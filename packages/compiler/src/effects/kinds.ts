@@ -66,7 +66,7 @@ const FOLDED_KINDS: Readonly<Record<string, string | null>> = {
   'terminal.write': 'emit',
 }
 
-/** Families of builtins whose name determines the effect, whatever they read for it. */
+/** Families of builtins whose name determines the effect, whatever they read internally. */
 const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
   ['http_', 'http'],
   ['sse_', 'http'],
@@ -81,7 +81,7 @@ const BY_PREFIX: readonly (readonly [prefix: string, effect: string])[] = [
 /** Effects that hide `env`: the facts of the process (directories, proxies) that they read are not reported. */
 const HIDES_ENV: ReadonlySet<string> = new Set(['fs', 'http', 'external', 'process'])
 
-/** Effect names of a builtin that asks for `tokens`; empty when it has none. */
+/** Effect names of a builtin with the given `tokens`; empty when it has none. */
 export function listBuiltinEffects(name: string, tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0) return []
   const family = BY_PREFIX.find(([prefix]) => name.startsWith(prefix))
@@ -120,7 +120,7 @@ export function decodeEffect(token: string): string | null {
   return token.startsWith(BY_NAME) ? token.slice(BY_NAME.length) : null
 }
 
-// Effects of carrying out a tool, whatever its definition or binding declares. Ceilings count them, rows of functions do not.
+// Effects of calling a tool, whatever its definition or binding declares. Ceilings count them, rows of functions do not.
 const BY_EXECUTOR = 'entailed:'
 
 export function encodeEntailedEffect(name: string): string {

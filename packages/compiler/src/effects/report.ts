@@ -24,7 +24,7 @@ export interface FunctionEffects {
   readonly grants: readonly GrantReport[]
   /** Called parameters: their effects come from the caller. */
   readonly callsParameters: readonly string[]
-  /** Whether it calls a value known at run time only. */
+  /** Whether it calls a value that is only known at run time. */
   readonly unknown: boolean
 }
 
@@ -48,7 +48,7 @@ export interface ManifestParts {
   readonly world: World
   readonly inference: Inference
   readonly main: SourceFile
-  /** Units that run by themselves: modules as they are loaded, the pipeline that the file enters through. */
+  /** Units that run without being called: modules as they are loaded, the entry pipeline of the file. */
   readonly entries: readonly Unit[]
   /** Of the main file. */
   readonly grants: readonly Grant[]
@@ -103,7 +103,7 @@ export function effectsIn(facts: Facts): readonly string[] {
   return [...names].sort()
 }
 
-/** Tools that are named, sorted. With a world, also those that the program defines: any code with their registry may call them. */
+/** Named tools, sorted. With a world, also those that the program defines: any code with their registry may call them. */
 function toolsIn(facts: Facts, world: World | null, reached: ReadonlySet<Unit> = new Set()): readonly ToolUse[] {
   const uses = new Map([...facts.tools].map(([key, { use }]) => [key, use]))
   for (const { name, reaches } of world?.tools.values() ?? []) uses.set(`tool:${name}`, { via: 'tool', name, reaches })

@@ -1,5 +1,5 @@
-// Effects of a literal tool definition: those of its `effects` key, else those
-// that its side-effect level or its executor implies, else those of its handler, which inference finds.
+// Effects of a literal tool definition: those of its `effects` key, otherwise those
+// that its side-effect level or its executor implies, otherwise those of its handler, which inference computes.
 
 import type { Expr } from '@bridle/parser'
 import {
@@ -46,7 +46,7 @@ function isPlainDict(config: Expr | undefined): boolean {
   return !keys.includes(null) && new Set(keys).size === keys.length
 }
 
-/** What calls of the tool lead to: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names known at run time only; none for a handler. */
+/** Targets of calls of the tool: `host:ID`, `mcp:SERVER/TOOL`, with `*` for names only known at run time; none for a handler. */
 function listReach(name: string, config: Expr | undefined): readonly string[] {
   function readConfig<T extends string | null>(key: string, otherwise: T): string | T {
     const value = findEntry(config, key)

@@ -43,7 +43,7 @@ export type Target =
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'method'; readonly name: string }
   | { readonly kind: 'tool'; readonly alias: ToolAlias }
-  /** A name that is found at run time only, in a caller. */
+  /** A name that is only resolved at run time, in a caller. */
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'unknown' }
   /** A construct of the language that has an effect by itself. */
@@ -62,7 +62,7 @@ export interface ToolDefinition {
   readonly handler: Tracked | null
   /** Declared effects; null when there are none. */
   readonly effects: readonly string[] | null
-  /** What its calls lead to outside of the machine (ToolUse.reaches); none for a handler. */
+  /** Targets of its calls outside the machine (ToolUse.reaches); none for a handler. */
   readonly reaches: readonly string[]
   readonly span: Span
   readonly module: string
@@ -72,12 +72,12 @@ export interface ToolDefinition {
 export interface World {
   readonly units: Unit[]
   readonly tools: Map<string, ToolDefinition>
-  /** Units that define a tool under a name that only the run knows. */
+  /** Units that define a tool under a name only known at run time. */
   readonly dynamicTools: Set<Unit>
   /**
-   * Functions that went somewhere: kept in data, returned, bound to a name, passed on. Anybody may call them then, by an unknown
-   * value, or by a name of the same spelling: a call by a name that holds nothing callable looks for it in whoever called.
-   * `field` is the key that holds it, `owner` the unit whose code made or named it.
+   * Functions that escaped: stored in data, returned, bound to a name, passed on. Any code may then call them, through an unknown
+   * value or through a name of the same spelling: if a called name holds nothing callable, the scopes of the callers are searched.
+   * `field` is the key that holds it, `owner` the unit whose code created or named it.
    */
   readonly mentions: { readonly value: Tracked; readonly field: string | null; readonly owner: Unit }[]
   readonly structs: Set<string>

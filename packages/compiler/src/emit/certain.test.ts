@@ -1,4 +1,4 @@
-// Who asks for findings only gets those of who asks for a program, and no code is emitted where the emitter has nothing to say.
+// A caller that needs only findings gets the same ones as one that needs a program, and no code is emitted if the emitter has no findings.
 
 import { expect, test } from 'vitest'
 import { parse, SourceFile } from '@bridle/parser'

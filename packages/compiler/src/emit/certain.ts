@@ -1,13 +1,13 @@
-// Whether the emitter has anything to say about a file. Who wants findings only, as `check` and editors do, need no code then: most
-// files hold nothing that the emitter refuses, and seeing that takes a tenth of emitting them. Asked of each node of a file
-// (contents.ts): for each CompileError of this folder, what it needs is looked for, and often more.
+// Whether the emitter can have findings about a file. Callers that need only findings, as `check` and editors do, then need no code: most
+// files contain nothing that the emitter refuses, and testing that takes a tenth of the time of emitting them. Called for each node of a file
+// (contents.ts): for each CompileError of this folder it tests a necessary condition, often a weaker one.
 
 import type { Node } from '@bridle/parser'
 
-/** Nesting at which the emitter is asked: it takes more of the call stack for a level than others, and says when it is too much. */
+/** Nesting depth from which the emitter must run: it needs more call stack per level than other phases, and reports when it is too much. */
 const DEEP = 200
 
-/** Whether emitting a node may fail. `inLoop`: `break` has a loop there. */
+/** Whether emitting a node may fail. `inLoop`: an enclosing loop exists for `break`. */
 export function mayFail(node: Node, depth: number, inLoop: boolean): boolean {
   if (depth > DEEP) return true
   switch (node.kind) {
@@ -17,7 +17,7 @@ export function mayFail(node: Node, depth: number, inLoop: boolean): boolean {
     case 'Match':
       return node.arms.some(({ patterns }) => patterns.some(hasSpread))
     case 'Duration':
-      // A number of milliseconds that needs a bigint may need more than the machine has.
+      // A number of milliseconds that needs a bigint may be out of the machine's range.
       return typeof node.value !== 'number'
     case 'UseTool':
     case 'Grant':
@@ -28,12 +28,12 @@ export function mayFail(node: Node, depth: number, inLoop: boolean): boolean {
   }
 }
 
-/** The part of a loop that `break` leaves. */
+/** The part of a loop from which `break` leaves it. */
 export function readLoopBody(node: Node): Node | null {
   return node.kind === 'For' || node.kind === 'While' ? node.body : null
 }
 
-/** Whether `break` inside of a node belongs to the loop that the node stands in. Anything else may run apart from it. */
+/** Whether a `break` within a node belongs to the loop around the node. Other nodes may run as a separate function. */
 export function keepsLoop({ kind }: Node): boolean {
   return kind === 'Block' || kind === 'ExprStmt' || kind === 'If' || kind === 'Match'
 }

@@ -1,4 +1,4 @@
-// A counter in the code of a program that somebody measures (coverage.ts); nothing in others.
+// Coverage counters in the code of a program (coverage.ts); nothing without coverage.
 
 import { COUNT_PRIMITIVE } from './coverage.js'
 import type { CoveragePoint } from './coverage.js'

@@ -84,7 +84,7 @@ function emitTryCatch(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean)
   fn.asm.place(end)
 }
 
-/** Rethrows a fault of the operand here, as the value that a `catch` would bind: it is then a thrown value, no fault of the runtime. */
+/** Rethrows a fault of the operand here, as the value that a `catch` would bind: a thrown value, not a fault of the runtime. */
 export function emitTryStar(fn: FunctionEmitter, expr: ExprOf<'TryStar'>): void {
   const end = fn.asm.label()
   const region = emitGuarded(fn, () => emitExpr(fn, expr.operand))
@@ -97,7 +97,7 @@ export function emitTryStar(fn: FunctionEmitter, expr: ExprOf<'TryStar'>): void 
   fn.asm.place(end)
 }
 
-/** At most `count` attempts; the value is nil. A count that is no number above 1 means one attempt. */
+/** At most `count` attempts; the value is nil. A count that is not a number above 1 means one attempt. */
 export function emitRetry(fn: FunctionEmitter, expr: ExprOf<'Retry'>): void {
   fn.pushScope()
   const limit = fn.temporary()

@@ -163,7 +163,7 @@ function emitInterpolation(fn: FunctionEmitter, expr: ExprOf<'Interpolation'>): 
     if (typeof part === 'string') fn.emit('CONST', fn.module.constant(part))
     else {
       emitBorrowed(fn, part)
-      // An iterator, a channel, an atomic: a later part may call code that changes the display of this one.
+      // An iterator, a channel, an atomic: a later part may call code that changes how this one is formatted.
       if (at < lastCall && SHOWN_AT_ONCE.has(part.kind)) fn.emit('TEXT', 1)
     }
   }
@@ -187,7 +187,7 @@ function mayCall(expr: Expr): boolean {
 export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, shared: boolean): void {
   const variable = name === '_' ? placeholder(fn) : fn.lookup(name)
   if (variable === null) {
-    // What has a value of that name goes before the alias; nothing else has.
+    // Only a value of that name has precedence over the alias.
     if (!fn.module.options.signatures.has(name) && emitAlias(fn, name)) return
     fn.at(span)
     fn.emit('LOAD_GLOBAL', fn.module.name(name), fn.suggestion(name))
@@ -200,7 +200,7 @@ export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, sh
   }
 }
 
-/** `_` is a value only inside a pipe's right side, which binds it to a name that no script can write. */
+/** `_` is a value only on the right side of a pipe, which binds it to a name that no script can write. */
 const PLACEHOLDER = '_ of the pipe'
 
 function placeholder(fn: FunctionEmitter): ReturnType<FunctionEmitter['lookup']> {
@@ -279,8 +279,8 @@ function emitDict(
 const NONE_HELD: ReadonlySet<Expr> = new Set()
 
 /**
- * A literal that a function returns, as one that alone holds what its fields have from variables that end with the function, and from
- * parts that it takes. Returns whether there are such fields; nothing is emitted otherwise.
+ * A literal that a function returns, as the sole owner of field values that come from variables whose scope ends with the function, and from
+ * parts that it takes. Returns whether there are such fields; if not, nothing is emitted.
  */
 export function emitHolding(fn: FunctionEmitter, expr: Expr): boolean {
   const names: string[] = []
@@ -340,7 +340,7 @@ function emitBinary(fn: FunctionEmitter, expr: ExprOf<'Binary'>): void {
   fn.emit(BINARY[expr.operator])
 }
 
-/** Jumps to `target` when the condition is falsy, else falls through; leaves nothing on the stack. */
+/** Jumps to `target` when the condition is falsy, otherwise falls through; leaves nothing on the stack. */
 export function emitJumpUnless(fn: FunctionEmitter, condition: Expr, target: Label): void {
   if (condition.kind === 'Unary' && condition.operator === '!') return emitJumpIf(fn, condition.operand, target)
   if (condition.kind === 'Binary' && condition.operator === '&&') {
@@ -412,7 +412,7 @@ function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>, shared: boolean
   emitAccess(fn, expr, shared, 'GET_PROP', fn.module.name(expr.property.text))
 }
 
-/** A part of a container that is shared is no longer the container's alone. */
+/** If a part of a container is shared, the container no longer owns it. */
 function emitAccess(
   fn: FunctionEmitter,
   expr: ExprOf<'Member'> | ExprOf<'Index'>,
@@ -429,7 +429,7 @@ function emitAccess(
   fn.emit('LOAD_SHARED', part)
 }
 
-/** Whether what `expr` reads may be something that the container it starts from is the only holder of. */
+/** Whether the value that `expr` reads may be owned by the container it starts from. */
 function mayBeHeld(fn: FunctionEmitter, expr: Expr): boolean {
   let at = expr
   while (at.kind === 'Member' || at.kind === 'Index') at = at.object
@@ -438,7 +438,7 @@ function mayBeHeld(fn: FunctionEmitter, expr: Expr): boolean {
       const variable = fn.lookup(at.name)
       return variable !== null && (variable.updated || variable.place.kind === 'module')
     }
-    // Answers are not owned by anything.
+    // Results of calls are not owned.
     case 'Call':
     case 'MethodCall':
       return false
@@ -447,14 +447,14 @@ function mayBeHeld(fn: FunctionEmitter, expr: Expr): boolean {
   }
 }
 
-/** What the call `expr` may move: to be asked before anything in it is emitted. */
+/** Ownership transfers of the call `expr`: call this before anything in it is emitted. */
 function readMoving(fn: FunctionEmitter, expr: Expr): Moving | null {
   const { moving } = fn
   fn.moving = null
   return moving?.call === expr ? moving : null
 }
 
-/** Whether the argument is a variable that is given away. */
+/** Whether the argument is a variable whose ownership is transferred. */
 function isGiven(fn: FunctionEmitter, moving: Moving | null, arg: Expr): boolean {
   if (moving === null || moving.gives === null || arg.kind !== 'Identifier' || arg.name === '_') return false
   if (moving.gives !== '' && moving.gives !== arg.name) return false
@@ -462,10 +462,10 @@ function isGiven(fn: FunctionEmitter, moving: Moving | null, arg: Expr): boolean
   return variable !== null && fn.isMovable(variable)
 }
 
-/** Arguments past these are neither given nor lent. */
+/** Arguments after this many are neither transferred nor lent. */
 const MOST_MOVED = 24
 
-/** The variable that `arg` is, or a part of, if it can be lent: what it holds stays the variable's. */
+/** The variable that `arg` is, or is a part of, if it can be lent: the variable keeps ownership. */
 function readLent(fn: FunctionEmitter, arg: Expr): string | null {
   let at = arg
   while ((at.kind === 'Member' || at.kind === 'Index') && !at.optional) at = at.object
@@ -474,16 +474,16 @@ function readLent(fn: FunctionEmitter, arg: Expr): string | null {
   return variable !== null && variable.updated && variable.place.kind === 'local' && !variable.isCell ? at.name : null
 }
 
-/** In the operand of MOVES: the receiver is one that a builtin may change. */
+/** In the operand of MOVES: a builtin may change the receiver. */
 export const EXTENDS = 1 << 30
 
-/** What becomes of the arguments of a call, as operands of MOVES. */
+/** Ownership of the arguments of a call, as operands of MOVES. */
 interface Moves {
   given: number
   lent: number
 }
 
-/** Which arguments are given away, and which are lent: the callee says where it keeps them. */
+/** Which arguments are transferred, and which are lent: the callee shares those that it keeps. */
 function chooseMoves(fn: FunctionEmitter, args: readonly Expr[], moving: Moving | null): Moves {
   const moves: Moves = { given: moving?.takes === true ? 1 : 0, lent: 0 }
   const given = new Set<string>()
@@ -497,7 +497,7 @@ function chooseMoves(fn: FunctionEmitter, args: readonly Expr[], moving: Moving 
   for (const [at, arg] of args.entries()) {
     if (at >= MOST_MOVED || (moves.given & (2 << at)) !== 0) continue
     const root = readLent(fn, arg)
-    // What another argument gives away may be changed, and so may what an argument assigns to.
+    // A transferred argument may be changed by the callee, and so may one that another argument assigns to.
     if (root === null || given.has(root) || args.some((each) => assigns(each, root))) continue
     moves.lent |= 2 << at
   }
@@ -508,7 +508,7 @@ function emitMoves(fn: FunctionEmitter, { given, lent }: Moves): void {
   if (given !== 0 || lent !== 0) fn.emit('MOVES', given, lent)
 }
 
-/** Pushes the arguments of a call and what has to stand before it; as emitArgs. */
+/** Pushes the arguments of a call and emits what must precede it; as emitArgs. */
 function emitMovedArgs(fn: FunctionEmitter, args: readonly Argument[], moving: Moving | null): number {
   if (args.some((arg) => arg.spread)) return emitArgs(fn, args)
   const values = args.map((arg) => arg.value)
@@ -547,13 +547,13 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
   }
   const { signatures } = fn.module.options
   const moving = readMoving(fn, expr)
-  // What was taken is extended as a variable would be.
+  // A transferred value is extended as a variable's would be.
   if (fn.options.takenParts.has(expr.object))
     return emitMethodOn(fn, expr, () => emitExpr(fn, expr.object), { given: EXTENDS | 3, lent: 0 })
   const values = [expr.object, ...expr.args.map((arg) => arg.value)]
   const mayMove = !expr.optional && !expr.args.some((arg) => arg.spread)
   const moves = mayMove ? chooseMoves(fn, values, moving) : null
-  // A builtin of that name would get a shared receiver from the call, but for one that it borrows; a struct's method borrows that, too.
+  // A builtin of that name would get a shared receiver from the call, except one that it borrows; a struct's method borrows it, too.
   if (moves !== null && signatures.borrowsMethod(method)) moves.lent &= ~2
   const inner = moves === null ? null : findInnerMoving(fn, expr, moving)
   if (inner !== null) moves!.given |= 2
@@ -567,8 +567,8 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
 }
 
 /**
- * What a call may move whose result a method is called on: nobody else has the result. What the outer call may give away the inner one
- * may, if nothing behind it looks at that again.
+ * Ownership transfers of a call on whose result a method is called: the result has no other reference. The inner call may transfer what the
+ * outer call may, if nothing after it reads that again.
  */
 function findInnerMoving(fn: FunctionEmitter, { object, args }: ExprOf<'MethodCall'>, moving: Moving | null): Moving | null {
   if (object.kind !== 'Call' && object.kind !== 'MethodCall') return null
@@ -577,7 +577,7 @@ function findInnerMoving(fn: FunctionEmitter, { object, args }: ExprOf<'MethodCa
   return { call: object, takes: true, gives: isRead ? null : (moving?.gives ?? null) }
 }
 
-/** The variables that a call, or one whose result it is made on, may give away. */
+/** The variables whose ownership a call, or the call that makes its receiver, may transfer. */
 function listGivable(fn: FunctionEmitter, call: Expr): Set<string> {
   const names = new Set<string>()
   for (let at: Expr | null = call; at?.kind === 'Call' || at?.kind === 'MethodCall';) {
@@ -592,7 +592,7 @@ function listGivable(fn: FunctionEmitter, call: Expr): Set<string> {
   return names
 }
 
-/** `moves`: of the receiver and the arguments; null where they are shared. */
+/** `moves`: ownership of the receiver and the arguments; null if they are shared. */
 export function emitMethodOn(
   fn: FunctionEmitter,
   expr: ExprOf<'MethodCall'>,
@@ -614,7 +614,7 @@ export function emitMethodOn(
 }
 
 /**
- * The builtin of a call on a namespace constant, such as `stream.filter`. Only there an entry has precedence over the
+ * The builtin of a call on a namespace constant, such as `stream.filter`. Only for these an entry has precedence over the
  * dict method of the same name.
  */
 function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): string | null {
@@ -625,7 +625,7 @@ function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): strin
   return signatures.constants.includes(name) && signatures.has(member) && fn.lookup(name) === null ? member : null
 }
 
-/** `name(args)`. With `tail`, in place of a return, which may reuse the frame; returns whether it did. */
+/** `name(args)`. With `tail` it replaces a return, and may reuse the frame; returns whether it did. */
 export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolean): void {
   const { signatures } = fn.module.options
   const name = expr.callee.text
@@ -658,8 +658,8 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
 }
 
 /**
- * The arguments of a call that takes a schema, aliases replaced, and their number; null for other calls. Only the name decides:
- * `is_type` of `std/schema` takes aliases as the builtin does.
+ * The arguments of a call that takes a schema, with aliases replaced, and their number; null for other calls. Only the name decides:
+ * `is_type` of `std/schema` accepts aliases as the builtin does.
  */
 function emitSchemaArgs(fn: FunctionEmitter, expr: ExprOf<'Call'>): number | null {
   const name = expr.callee.text

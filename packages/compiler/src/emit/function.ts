@@ -65,12 +65,12 @@ export interface Loop {
   readonly scopes: number
 }
 
-/** Ownership at a call: of arguments that are not needed any more, and of what it gives. */
+/** Ownership at a call: of arguments that are not used again, and of its result. */
 export interface Moving {
   readonly call: Expr
   /** Its result is stored in a variable that is updated in place. */
   readonly takes: boolean
-  /** The variable that the result overwrites; null for none, '' for any, where the function ends with the call. */
+  /** The variable that the result overwrites; null for none, '' for any if the function ends with the call. */
   readonly gives: string | null
 }
 
@@ -101,7 +101,7 @@ export class FunctionEmitter {
   private slotCount: number
   readonly cleanups: Cleanup[] = []
   readonly loops: Loop[] = []
-  /** What the call that is emitted next may give away and take over. */
+  /** Ownership transfers of the call that is emitted next. */
   moving: Moving | null = null
   /** Set in a function with defers: the target of `return`, and the slots of the value and of the list of defers. */
   epilogue: {
@@ -318,11 +318,11 @@ export class FunctionEmitter {
   /** A parameter; a repeated name hides the earlier one. */
   declareParam(name: Name, isTaken: boolean): void {
     this.scopes.at(-1)!.variables.delete(name.text)
-    // A caller may only have lent it: whatever keeps it or a part of it says so.
+    // A caller may only have lent it: code that keeps it or a part of it must share it.
     this.declare(name.text, false, { span: name.span, isUpdated: !isTaken })
   }
 
-  /** `work` sees what these names mean outside: a default knows the parameters in front of its own. */
+  /** `work` sees the outer meaning of these names: a default sees only the parameters before its own. */
   hideParams(names: readonly string[], work: () => void): void {
     const { variables } = this.scopes.at(-1)!
     const hidden = names.flatMap((name) => {
@@ -352,12 +352,12 @@ export class FunctionEmitter {
     }
   }
 
-  /** Whether the variable's container may be given to whoever takes it: nothing else reads it where its slot is not read. */
+  /** Whether the variable's ownership may be transferred: if its slot is not read again, nothing else reads it. */
   isMovable(variable: Variable): boolean {
     return variable.place.kind === 'local' && variable.mutable && variable.updated && !variable.isCell && variable.cell === null
   }
 
-  /** Whether a fault or a way out of the function meets code of the function's own. */
+  /** Whether a fault or an exit of the function runs code of the function itself. */
   get isGuarded(): boolean {
     return this.cleanups.length > 0 || this.epilogue !== null
   }

@@ -22,7 +22,7 @@ export interface FunctionSource {
   readonly closure: boolean
 }
 
-/** Parameters past these are not taken. */
+/** Parameters after this many are not transferred. */
 const MOST_TAKEN = 24
 
 const NO_PARTS: ReadonlySet<Expr> = new Set()
@@ -94,7 +94,7 @@ export function finishClosure(parent: FunctionEmitter, fn: FunctionEmitter): voi
   const chunk = fn.finish()
   const index = parent.module.functions.push(chunk) - 1
   for (const capture of fn.captures) {
-    // A cell is captured as it is; every other variable by value.
+    // A cell is captured itself; every other variable by value.
     parent.load(capture.source, true)
   }
   parent.emit('CLOSURE', index, fn.captures.length)

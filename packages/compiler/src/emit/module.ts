@@ -43,7 +43,7 @@ export interface EmitOptions {
   readonly schemaOfAlias: (name: string) => string | null
   /** JSON of the JSON Schema of a type, for tool declarations. */
   readonly toolSchemaOf: (type: TypeExpr) => string | null
-  /** Has the code count what runs of it. */
+  /** Emit coverage counters. */
   readonly coverage?: CoverageCounters
 }
 

@@ -223,7 +223,7 @@ export function ownBody(body: readonly Stmt[]): OwnBody {
   return { assignments: { assigned, updated }, yields, hasDefer }
 }
 
-/** Whether `name = value` is a call that the variable is given to, or is made on the result of one. */
+/** Whether `name = value` is a call to which the variable is transferred, or a method call on the result of one. */
 function passesOn(name: string, value: Expr): boolean {
   const isIt = (expr: Expr): boolean => expr.kind === 'Identifier' && expr.name === name
   if (value.kind === 'Call') return value.args.some((arg) => isIt(arg.value))
@@ -248,14 +248,14 @@ export function extendsItself(name: string, value: Expr): boolean {
   return left !== value && left.kind === 'Identifier' && left.name === name
 }
 
-/** The call in `path = path.push(a)`, or of another such method, where what the path names cannot change on the way; else null. */
+/** The call in `path = path.push(a)`, or of a similar method, if the path cannot change while it is evaluated; otherwise null. */
 export function readPathExtension(path: Expr, value: Expr): ExprOf<'MethodCall'> | null {
   if (value.kind !== 'MethodCall' || value.optional || !UPDATING_METHODS.has(value.method.text)) return null
   if (!isSamePath(path, value.object) || value.args.some((arg) => arg.spread)) return null
   return value
 }
 
-/** Whether both are the same way from a variable, by constants and variables. */
+/** Whether both are the same path from a variable, with constant or variable steps. */
 function isSamePath(one: Expr, other: Expr): boolean {
   if (one.kind === 'Identifier') return other.kind === 'Identifier' && one.name === other.name
   if (one.kind === 'Member')
@@ -282,8 +282,8 @@ function isSameIndex(one: Expr, other: Expr): boolean {
 }
 
 /**
- * Whether a function has no use for a parameter but to begin a variable with it that it updates: `var own = param`, once, in its own
- * block. What a caller gives away becomes that variable's.
+ * Whether a function uses a parameter only to initialise a variable that it updates: `var own = param`, once, in its own
+ * block. A transferred argument becomes that variable's.
  */
 export function isTaken(
   param: string,
@@ -327,9 +327,9 @@ export function countMentions(node: Node, name: string): number {
 }
 
 /**
- * The reads `param.field` by which a function takes a part out of what it was given, to return it in a new dict or struct: the value of
- * a variable that such a literal has as a field, or that field itself. It may be what an updating method is called on. Nothing reads the
- * same part, or all of the parameter, behind it.
+ * The reads `param.field` by which a function takes a part out of its argument in order to return it in a new dict or struct: as the value of
+ * a variable that is a field of the literal, or directly. An updating method may be called on it. The same part, or the whole parameter,
+ * is not read after it.
  */
 export function listTakenParts(
   param: string,
@@ -339,9 +339,9 @@ export function listTakenParts(
   const taken = new Set<Expr>()
   if (param === '_' || params.filter(({ name }) => name.text === param).length !== 1) return taken
   if (params.some(({ defaultValue }) => defaultValue !== null && mentions(defaultValue).has(param))) return taken
-  /** Fields in the order of their reads; null for a use of all of the parameter. */
+  /** Fields in the order of their reads; null for a use of the whole parameter. */
   const uses: { readonly field: string | null; readonly node: Node }[] = []
-  /** Candidates by the number of uses up to where nothing of the call remains. */
+  /** Candidates by the number of uses after which nothing of the call remains. */
   const ends = new Map<ExprOf<'Member'>, number>()
   const kept = new Set<string>()
   const once = new Set(listOnce(body.body))
@@ -381,7 +381,7 @@ export function listTakenParts(
   return taken
 }
 
-/** `param.field` in `param.field` or `param.field.push(…)`, or another updating method; else null. */
+/** The read `param.field` in `param.field` or `param.field.push(…)`, or with another updating method; otherwise null. */
 function readPart(value: Expr, param: string): ExprOf<'Member'> | null {
   const isUpdate = value.kind === 'MethodCall' && !value.optional && UPDATING_METHODS.has(value.method.text)
   if (isUpdate && value.args.some((arg) => arg.spread)) return null
@@ -389,14 +389,14 @@ function readPart(value: Expr, param: string): ExprOf<'Member'> | null {
   return read.kind === 'Member' && !read.optional && read.object.kind === 'Identifier' && read.object.name === param ? read : null
 }
 
-/** The entries of a dict or struct literal that are all named. */
+/** The entries of a dict or struct literal if all have names. */
 export function listHeldEntries(value: Expr | null): readonly Extract<DictEntry, { kind: 'named' }>[] {
   if (value?.kind !== 'StructLiteral' && value?.kind !== 'Dict') return []
   const named = value.entries.filter((entry) => entry.kind === 'named')
   return named.length === value.entries.length ? named : []
 }
 
-/** Statements of a function that run at most once in a call, as no loop or handler is around them. */
+/** Statements of a function that run at most once per call, because no loop or handler encloses them. */
 function* listOnce(body: readonly Stmt[]): Generator<Stmt> {
   for (const stmt of body) {
     yield stmt

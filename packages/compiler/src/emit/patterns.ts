@@ -98,7 +98,7 @@ export function emitMatch(fn: FunctionEmitter, expr: ExprOf<'Match'>, wanted: bo
 
 /**
  * Whether an arm keeps neither the subject nor a part of it that a variable may own, and runs nothing before it is chosen: then the
- * subject is read like an operand. What an enum holds was shared when the enum was made.
+ * subject is read like an operand. The payload of an enum was shared when the enum was made.
  */
 function looksOnly(fn: FunctionEmitter, { patterns, guard }: MatchArm): boolean {
   return guard === null && patterns.every((pattern) => isLiteral(pattern) || findEnumPattern(fn, pattern) !== null)
@@ -121,7 +121,7 @@ function isLiteral(pattern: Expr): boolean {
 interface ArmEnds {
   readonly end: Label
   readonly wanted: boolean
-  /** Counts that the arm was chosen. */
+  /** Counts the arm for coverage. */
   readonly count: () => void
 }
 

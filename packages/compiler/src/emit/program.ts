@@ -101,7 +101,7 @@ function emitImport(main: FunctionEmitter, item: Import, resolved: ResolvedImpor
     const slot = Object.hasOwn(resolved.functions, name) ? resolved.functions[name] : undefined
     const span = item.names?.find((known) => known.text === name)?.span ?? item.pathSpan
     if (slot === undefined) {
-      // The name of a type stands in annotations, and for its schema where one is asked for; nothing is bound.
+      // A type name is used in annotations and as a schema; nothing is bound.
       if (resolved.types.has(name)) continue
       return main.raise(
         'runtime',

@@ -119,7 +119,7 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
   }
 }
 
-/** What only makes something known is not counted: it runs wherever its file does. */
+/** Declarations are not counted: they run wherever their file does. */
 function isDeclaration({ kind }: Stmt): boolean {
   return kind.endsWith('Decl')
 }
@@ -165,7 +165,7 @@ function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>
   }
   if (tail && value !== null && emitHolding(fn, value)) return fn.emit('RETURN_MOVED')
   if (tail && value?.kind === 'Pipe') return emitPipe(fn, value, true)
-  // A way out through code of the function's own may meet the parameter again.
+  // An exit that runs code of the function itself may read the parameter again.
   for (const { value: each } of listHeldEntries(value))
     fn.options.takenParts.delete(each.kind === 'MethodCall' ? each.object : each)
   if (value === null) fn.emit('NIL')
@@ -211,7 +211,7 @@ function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>
 /** `x = x + a + b` or `x = x.push(a)`: changes the variable's own container if the variable owns it. */
 function emitExtension(fn: FunctionEmitter, variable: Variable, value: Expr): void {
   if (value.kind === 'MethodCall') {
-    // A struct may have a method of that name, to which it is given.
+    // A struct may have a method of that name, to which it would be transferred.
     const gives = fn.isMovable(variable) && !fn.isGuarded && !assigns(value, variable.name)
     return emitMethodOn(fn, value, () => fn.load(variable, false), gives ? { given: EXTENDS | 3, lent: 0 } : null)
   }
@@ -318,7 +318,7 @@ function emitPathAssign(
 
 type Step = ExprOf<'Member'> | ExprOf<'Index'>
 
-/** A path in slots: the container that each step starts from, and the index of each step by index. */
+/** A path in slots: the container of each step, and the index of each index step. */
 interface Path {
   readonly steps: readonly Step[]
   readonly containers: number[]
@@ -327,7 +327,7 @@ interface Path {
   readonly isDirect: boolean
 }
 
-/** Evaluates indexes of the first `indexed` steps and reads the containers that the steps start from. */
+/** Evaluates the indexes of the first `indexed` steps and reads the containers of the steps. */
 function openPath(fn: FunctionEmitter, steps: readonly Step[], indexed: number, variable: Variable, isDirect: boolean): Path {
   const indexes = steps.map((step, which) => {
     if (step.kind === 'Member' || which >= indexed) return -1
@@ -347,7 +347,7 @@ function openPath(fn: FunctionEmitter, steps: readonly Step[], indexed: number, 
   return path
 }
 
-/** Reads what step `which` leads to into a slot. */
+/** Reads the target of step `which` into a slot. */
 function readStep(fn: FunctionEmitter, { steps, containers, indexes }: Path, which: number): void {
   const step = steps[which]!
   fn.emit('LOAD', containers[which]!)
@@ -364,7 +364,7 @@ function readStep(fn: FunctionEmitter, { steps, containers, indexes }: Path, whi
   fn.emit('STORE', containers[which + 1]!)
 }
 
-/** Makes the variable's container its own, and each one in it that of the one before. */
+/** Makes the variable own its container, and each container own the next one of the path. */
 function ownPath(fn: FunctionEmitter, { steps, containers, indexes }: Path): void {
   fn.emit('OWN', containers[0]!)
   for (let which = 1; which < containers.length; which++) {
@@ -381,14 +381,14 @@ function closePath(fn: FunctionEmitter, { containers, isDirect }: Path, variable
   store(fn, variable)
 }
 
-/** Whether the variable's own slot can stand for the container that was in it before `values` were evaluated. */
+/** Whether the variable's slot still holds the same container after `values` were evaluated. */
 function isSteady(variable: Variable, values: readonly Expr[]): boolean {
   return variable.place.kind === 'local' && variable.cell === null && !values.some((value) => assigns(value, variable.name))
 }
 
 /**
  * `root.a[i].b = v` with more than one step: the containers are read first and the right side is evaluated next, as for one step. Then
- * each container becomes the one before's own, by a copy where anything else may hold it, and the innermost is changed in place.
+ * each container becomes owned by the previous one, by a copy if it may have another reference, and the innermost is changed in place.
  */
 function emitNestedAssign(
   fn: FunctionEmitter,
@@ -426,7 +426,7 @@ function emitNestedAssign(
   fn.popScope()
 }
 
-/** `path = path.push(a)`, and the other methods that change their receiver: it is changed where it lies. */
+/** `path = path.push(a)`, and the other methods that change their receiver: changes it in place. */
 function emitPathExtension(
   fn: FunctionEmitter,
   stmt: Extract<Stmt, { kind: 'Assign' }>,

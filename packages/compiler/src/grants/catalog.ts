@@ -1,4 +1,4 @@
-// What is reported about grants before a run; joined with the checker's table for `explain`. G: grants.
+// Findings about grants before a run; joined with the checker's table for `explain`. G: grants.
 
 import { entry } from '@bridle/parser'
 

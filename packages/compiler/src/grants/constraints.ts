@@ -12,7 +12,7 @@
 //   a key of the host             a custom constraint (ConstraintRule)
 //   anything else                 the argument of that name must have this value, or one of a list
 //
-// Within one scope grants are merged (`addConstraint`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
+// Within one scope, grants are merged (`addConstraint`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
 // a call must satisfy every scope that applies, so an inner scope can only narrow.
 
 import { domainProblem, matchDomain } from './domain.js'
@@ -187,7 +187,7 @@ function overlap(a: string, b: string): boolean {
 
 // --- calls ---------------------------------------------------------------------------------------------------------------
 
-/** Arguments as plain data; values that are no scalars are read only if a constraint needs them. */
+/** Arguments as plain data; values that are not scalars are read only if a constraint needs them. */
 export type GrantArguments = { readonly [name: string]: unknown }
 
 /** Facts from the schema of the tool. */

@@ -1,50 +1,50 @@
-// THE table of executors: who carries a call of a tool out. The checker, the manifest, the dispatch, the gate and the agent loops read
-// what they need from here, so that an executor is a row here, its module in stdlib-tools (tools/executors), and a line in the table there.
+// THE table of executors: who carries out a call of a tool. The checker, the manifest, the dispatch, the gate and the agent loops read
+// it. Adding an executor takes a row here, a module in stdlib-tools (tools/executors), and a line in the table there.
 
 interface ExecutorRow {
-  /** How the machine carries a call out: it calls the handler or a builtin, makes a record, asks outside by the effect `tool.call`, or refuses. */
+  /** How the machine carries out a call: it calls the handler or a builtin, makes a record, requests the effect `tool.call`, or refuses. */
   readonly runs: 'handler' | 'builtin' | 'record' | 'outside' | 'refused'
-  /** What a call is judged as, and its manifest names; null where nothing is reached. */
+  /** The identity by which a call is judged and listed in the manifest; null if nothing outside is reached. */
   readonly identity: 'script' | 'builtin' | 'host' | 'mcp' | 'native' | null
   /** Effects of every call, whatever its entry declares. */
   readonly effects: readonly string[]
-  /** Effects of an entry that declares none; null where it is unknown what it does. */
+  /** Effects of an entry that declares none; null if they are unknown. */
   readonly implies: readonly string[] | null
   /** Where `executor:` may name it. */
   readonly named: 'in definitions' | 'in loops' | 'never'
   readonly alias?: string
-  /** A key that an entry without `executor` has when it means this one. */
+  /** A key that implies this executor in an entry without `executor`. */
   readonly mark?: string
-  /** How it carries out tools that are described at run time (`tool_synthesize`); absent where it does not. */
+  /** How it carries out synthesized tools (`tool_synthesize`); absent if it does not support them. */
   readonly synthesis?: Synthesis
-  /** Keys of an entry that say where a call goes, with what they are read from when absent; they are fields of `tool.call`. */
+  /** Keys of an entry with the target of a call, and the source of missing ones; they are fields of `tool.call`. */
   readonly target: { readonly [key: string]: string | null }
-  /** What `tool_define` demands of the keys of an entry, in order; what is said of one that breaks it. */
+  /** Requirements of `tool_define` for the keys of an entry, in order, with their messages. */
   readonly demands: readonly ExecutorDemand[]
 }
 
-/** A fact of a synthesized tool: the key of its config, and what the record says that its id is made of. */
+/** A property of a synthesized tool: the key of its config, and the parts of the record that form its id. */
 interface SynthesisField {
   readonly key: string
   readonly recordedAs: string
 }
 
 interface Synthesis {
-  /** The builtin that a call goes to; null where a call only makes a record. */
+  /** The builtin that a call uses; null if a call only makes a record. */
   readonly through: 'host_tool_call' | 'mcp_call' | null
-  /** The name of the tool on the other side. */
+  /** The name of the tool at the target. */
   readonly tool?: SynthesisField
   readonly server?: SynthesisField
-  /** The key of the handle that a call is made with. */
+  /** The key of the handle for the call. */
   readonly client?: string
 }
 
 export interface ExecutorDemand {
   readonly key: string
-  /** `name`: a string that is not empty. */
+  /** `name`: a non-empty string. */
   readonly is: 'present' | 'absent' | 'name'
   readonly otherwise: string
-  /** A value, for messages that show how to name the executor. */
+  /** An example value for messages about naming the executor. */
   readonly example?: string
 }
 
@@ -163,12 +163,12 @@ export const EXECUTORS = {
 } as const satisfies { readonly [name: string]: ExecutorRow }
 
 export type ExecutorName = keyof typeof EXECUTORS
-/** Those that a provider carries out. */
+/** Executors that a provider implements. */
 export type OutsideExecutor = {
   [Name in ExecutorName]: (typeof EXECUTORS)[Name]['runs'] extends 'outside' ? Name : never
 }[ExecutorName]
 type KeysOf<T> = T extends unknown ? keyof T : never
-/** Keys of entries that say where a call goes. */
+/** Keys of entries with the target of a call. */
 export type TargetKey = KeysOf<(typeof EXECUTORS)[OutsideExecutor]['target']>
 export type CallTarget = { readonly [Key in TargetKey]: string | null }
 
@@ -185,7 +185,7 @@ export function executorNamed(name: string): ExecutorName | null {
   return Object.hasOwn(rows, name) ? (name as ExecutorName) : (ALIASES.get(name) ?? null)
 }
 
-/** Its row, typed alike for all. */
+/** Its row, with one type for all executors. */
 export function factsOfExecutor(name: ExecutorName): ExecutorRow {
   return rows[name]!
 }
@@ -200,17 +200,17 @@ type ExecutorJudgedAs<Identity> = {
   [Name in ExecutorName]: (typeof EXECUTORS)[Name]['identity'] extends Identity ? Name : never
 }[ExecutorName]
 
-/** The executor whose calls are judged as that; null: the one that reaches nothing. */
+/** The executor whose calls have that identity; for null, the one that reaches nothing outside. */
 export function executorOf<Identity extends ExecutorRow['identity']>(identity: Identity): ExecutorJudgedAs<Identity> {
   return NAMES.find((name) => rows[name]!.identity === identity) as ExecutorJudgedAs<Identity>
 }
 
-/** What a call by the executor of that name or alias is judged as; null where nothing is reached. */
+/** The identity of a call by the executor of that name or alias; null if nothing outside is reached. */
 export function findIdentity(name: string | null): ExecutorRow['identity'] {
   return findExecutorFacts(name)?.identity ?? null
 }
 
-/** How the executor of that name carries out a synthesized tool; null when it carries none out. */
+/** How the executor of that name carries out a synthesized tool; null if it does not support them. */
 export function findSynthesis(name: string): Synthesis | null {
   return (Object.hasOwn(rows, name) ? rows[name]!.synthesis : undefined) ?? null
 }
@@ -219,18 +219,18 @@ export function isOutside(name: string | null): name is OutsideExecutor {
   return name !== null && Object.hasOwn(rows, name) && rows[name]!.runs === 'outside'
 }
 
-/** The executor that an entry means which names none. */
+/** The executor implied by an entry that names none. */
 export function impliedExecutor(has: (key: string) => boolean): ExecutorName {
   if (has('handler')) return 'harn'
   return NAMES.find((name) => rows[name]!.mark !== undefined && has(rows[name]!.mark)) ?? 'host_bridge'
 }
 
-/** Whether an entry that names no executor is marked as one that somebody outside carries out. */
+/** Whether an entry that names no executor is marked as carried out by an outside party. */
 export function isMarkedOutside(has: (key: string) => boolean): boolean {
   return NAMES.some((name) => rows[name]!.mark !== undefined && has(rows[name]!.mark))
 }
 
-/** The executor that an entry means which names none but the place of a call, under its mark or the key that the mark stands for. */
+/** The executor implied by an entry that has only a target, under its mark or the key that the mark represents. */
 export function executorOfPlace(has: (key: string) => boolean): ExecutorName | null {
   const place = TARGETS.find(({ name, key, otherwise }) => {
     return otherwise !== null && otherwise === rows[name]!.mark && (has(key) || has(otherwise))
@@ -238,7 +238,7 @@ export function executorOfPlace(has: (key: string) => boolean): ExecutorName | n
   return place?.name ?? null
 }
 
-/** Where a call by this executor goes, by the keys of its entry; keys of other executors are null. */
+/** The target of a call by this executor, from the keys of its entry; keys of other executors are null. */
 export function targetOf(executor: string, read: (key: string) => string | null): CallTarget {
   const target: Record<string, string | null> = {}
   for (const { name, key, otherwise } of TARGETS)
@@ -249,7 +249,7 @@ export function targetOf(executor: string, read: (key: string) => string | null)
 /** Executors that carry out synthesized tools. */
 export const SYNTHESIZING_EXECUTORS: readonly ExecutorName[] = NAMES.filter((name) => rows[name]!.synthesis !== undefined)
 
-/** Executors that a definition may name; a loop takes some more. */
+/** Executors that a definition may name; an agent loop accepts some more. */
 export const DEFINABLE_EXECUTORS: readonly ExecutorName[] = NAMES.filter((name) => rows[name]!.named === 'in definitions')
 
 export function isTakenByLoops(name: string): boolean {
@@ -264,7 +264,7 @@ export function quoteExecutors(or = '', names = DEFINABLE_EXECUTORS): string {
   return `${quoted.slice(0, -1).join(', ')}${quoted.length > 2 ? ',' : ''} ${or} ${quoted.at(-1)!}`
 }
 
-/** How to name an executor in place of a handler, with the key that it demands: one text each. */
+/** How to name an executor in place of a handler, with its required key: one string each. */
 export function listAlternatives(withExample: boolean): readonly string[] {
   return DEFINABLE_EXECUTORS.filter((name) => rows[name]!.runs !== 'handler').map((name) => {
     const demand = rows[name]!.demands.find(({ is }) => is === 'name')

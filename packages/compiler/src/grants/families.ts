@@ -10,7 +10,7 @@ export interface FamilyTool {
   readonly name: string
 }
 
-/** Without `json`, a tool that has no family. */
+/** Excludes `json`, a tool without a family. */
 const STANDARD = Object.keys(STANDARD_TOOL_BUILTINS).flatMap((id) => {
   const dot = id.indexOf('.')
   return dot < 0 ? [] : [{ family: id.slice(0, dot), id, name: id.slice(dot + 1) }]
@@ -21,7 +21,7 @@ export function listFamilyTools(family: string): readonly FamilyTool[] {
   return STANDARD.filter((tool) => tool.family === family)
 }
 
-/** Names of all families, the host's too. */
+/** Names of all families, including the host's. */
 export function listFamilies(hostFamilies: Iterable<string> = []): readonly string[] {
   return [...new Set([...STANDARD.map(({ family }) => family), ...hostFamilies])].sort()
 }

@@ -24,13 +24,13 @@ export interface DeclaredCeiling {
 interface Capability {
   readonly effects: readonly string[]
   readonly readOnly?: true
-  /** For a string: the constraint of these tools that gets it, and the effects that it allows. */
+  /** For a string value: the constraint of these tools that gets it, and the effects that it allows. */
   readonly restricts?: { readonly tools: string; readonly key: string; readonly effects: readonly string[] }
 }
 
 const HOSTS = { tools: 'http', key: 'domain', effects: ['http'] }
 
-/** THE table of keys besides the names of effects. */
+/** THE table of keys other than names of effects. */
 const CAPABILITIES: Readonly<Record<string, Capability>> = lookup({
   network: { effects: ['http', 'llm', 'mcp', 'email', 'db', 'database'], restricts: HOSTS },
   http: { effects: ['http'], restricts: HOSTS },

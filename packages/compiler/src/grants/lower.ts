@@ -6,9 +6,9 @@
 //   grant http.get …                 __grants_push!({"http.get": {…}}), ended by a `defer` in a function
 //   @grant("Fetch", …) fn            the same push and `defer` at the start of the body
 //
-// `!` is in no name of a script: a scope of grants is ended by the statement that opened it, and by nobody else.
+// `!` cannot occur in a name of a script: only the statement that opened a scope of grants can end it.
 //
-// A grant holds for its whole scope, wherever it is written in it. Violations that are known before the run are reported here.
+// A grant applies to its whole scope, wherever it is written in it. Violations that are known before the run are reported here.
 
 import { copyWith, report, suggest, walk } from '@bridle/parser'
 import { listContents } from '../contents.js'
@@ -55,7 +55,7 @@ export interface GrantDeclarations {
 }
 
 export interface WrittenConstraint {
-  /** Tool id, pattern or family that the grant is about; null for MCP servers. */
+  /** Tool id, pattern or family of the grant; null for MCP servers. */
   readonly tool: string | null
   readonly key: string
   readonly span: Span
@@ -98,7 +98,7 @@ export function lowerGrants(program: Program, text: string, options: LowerOption
     : { program, declarations: NO_GRANTS, diagnostics: [] }
 }
 
-/** The words are common in scripts about other things. Without these statements there are no named arguments either. */
+/** The words are common in other scripts. Without these statements there are no named arguments either. */
 function declaresGrants(program: Program): boolean {
   const { kinds, attributes } = listContents(program)
   if (kinds.has('UseTool') || kinds.has('Grant') || kinds.has('BindEffect')) return true
@@ -126,7 +126,7 @@ class Lowering {
   /** Families of `as *`, and the family of each name. */
   private readonly families = new Set<string>()
   private readonly familyOfName = new Map<string, string>()
-  /** A module of the host brings unknown names. */
+  /** A module of the host declares unknown names. */
   private hasModules = false
   private readonly text: string
   private readonly rules: ConstraintRules

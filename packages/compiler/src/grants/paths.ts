@@ -6,7 +6,7 @@ import { matchComponents } from './wildcards.js'
 const ENCODED_TRAVERSAL = /%(?:25)*(?:2e|2f|5c|00)/i
 
 /**
- * The components of a path without `.` and `..`, with a mark in front when it is relative and there is no base. Null when it
+ * The components of a path without `.` and `..`, with a marker in front when it is relative and there is no base. Null when it
  * leads above its root or start, or is malformed.
  */
 export function resolvePath(path: string, base: string | null): readonly string[] | null {

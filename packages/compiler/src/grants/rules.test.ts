@@ -48,7 +48,7 @@ describe('domain patterns', () => {
     },
   )
 
-  test('wide patterns are known', () => {
+  test('wide patterns are detected', () => {
     expect(['*', '*.com', '*.example.com', 'com'].filter(isWideDomain)).toEqual(['*', '*.com'])
   })
 })
@@ -148,7 +148,7 @@ describe('constraints', () => {
     expect(checkGrant({ max_tokens: 10 }, { max_tokens: 2n ** 60n }, TOOL)?.constraint).toBe('max_tokens')
   })
 
-  test('arguments that the schema marks are looked at too', () => {
+  test('arguments marked by the schema are checked too', () => {
     const tool: GrantedTool = { ...TOOL, urlArguments: ['callback'], pathArguments: ['target'] }
     expect(checkGrant({ domain: 'a.com' }, { url: 'https://a.com/', callback: 'https://b.com/' }, tool)?.value).toBe(
       'https://b.com/',
@@ -156,7 +156,7 @@ describe('constraints', () => {
     expect(checkGrant({ path: 'out' }, { target: 'in' }, tool)?.value).toBe('in')
   })
 
-  test('pinned values and limits are put in where the schema has the property', () => {
+  test('pinned values and limits are filled in if the schema has the property', () => {
     const grant: GrantRecord = { model: 'm1', max_tokens: 10, seed: 7, temperature: [0, 1], domain: 'a.com', max_calls: 3 }
     expect(listPinnedArguments(grant, {}, TOOL)).toEqual({ model: 'm1', max_tokens: 10 })
     expect(listPinnedArguments(grant, { model: 'm2' }, TOOL)).toEqual({ max_tokens: 10 })
@@ -195,7 +195,7 @@ describe('grants of one scope', () => {
     expect(grant).toEqual(merged)
   })
 
-  test('two values of a pin are a conflict', () => {
+  test('two different values of a pin conflict', () => {
     expect(addConstraint({ model: 'm1' }, 'model', 'm2').conflict).toEqual({ key: 'model', before: 'm1', now: 'm2' })
   })
 })

@@ -6,7 +6,7 @@ import type { WildcardRules } from './wildcards.js'
 
 const quote = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** What the rules mean, as a regular expression: short texts only. */
+/** The meaning of the rules as a regular expression: for short strings only. */
 function makeExpected(pattern: string, { separator, one = false, deep, anywhere = false }: WildcardRules): RegExp {
   const any = separator === null ? '.' : `[^${separator}]`
   const source = pattern.replace(deep === undefined ? /[*?]|[^*?]+/g : /\*\*\/|\*\*|[*?]|[^*?]+/g, (part) => {
@@ -28,7 +28,7 @@ const dialects: WildcardRules[] = [
 ]
 
 describe.each(dialects)('%j', (rules) => {
-  test('means what the pattern says', () => {
+  test('matches as the definition says', () => {
     const letters = fc.array(fc.constantFrom('a', 'b', '/', '*', '**', '**/', '?'), { maxLength: 8 })
     const text = fc.array(fc.constantFrom('a', 'b', '/', '😀'), { maxLength: 10 })
     fc.assert(
@@ -41,7 +41,7 @@ describe.each(dialects)('%j', (rules) => {
   })
 })
 
-test('components against the definition', () => {
+test('components match as the definition says', () => {
   const fits = (pattern: readonly string[], path: readonly string[]): boolean => {
     const [first, ...rest] = pattern
     if (first === undefined) return true
@@ -71,7 +71,7 @@ describe('sets', () => {
   ])('%s and %s: %s', (pattern, text, fit) => expect(fits(pattern, text)).toBe(fit))
 })
 
-// Each of these took minutes, or for ever, with a regular expression or by trying every way.
+// Each of these took minutes or never ended with a regular expression or by backtracking.
 describe('hostile patterns', () => {
   const many = 20_000
   test('stars within a component', () => {
@@ -84,11 +84,11 @@ describe('hostile patterns', () => {
     expect(allowsPath('/**/a'.repeat(30), '/a'.repeat(200), null)).toBe(true)
   })
 
-  test('more than can be judged is refused', () => {
+  test('patterns beyond the limit match nothing', () => {
     expect(allowsPath(`/**${'/a'.repeat(many)}/b`, '/a'.repeat(2 * many), null)).toBe(false)
   })
 
-  test('stars in a text', () => {
+  test('stars in a string', () => {
     const rules: WildcardRules = { separator: '/', one: true, deep: 'folders', anywhere: true }
     expect(compileWildcards(`${'*a?'.repeat(200)}b`, rules)('a'.repeat(2000))).toBe(false)
     expect(compileWildcards(`${'**/a'.repeat(200)}b`, rules)('a/'.repeat(1000))).toBe(false)

@@ -55,7 +55,7 @@ export function matchStars(pattern: string, text: string): boolean {
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length
   let at = first.length
-  // The leftmost match of a piece leaves most to the following ones.
+  // The leftmost match of a piece leaves the most for the following ones.
   for (let index = 1; index < pieces.length - 1; index++) {
     const piece = pieces[index]!
     const found = text.indexOf(piece, at)
@@ -74,7 +74,7 @@ export function matchComponents(pattern: readonly string[], path: readonly strin
   if (pattern.includes('**') && pattern.length * path.length > MOST_STEPS) return false
   let wanted = 0
   let at = 0
-  // Where the last `**` is, and up to where it reaches; only the last one needs to be tried again.
+  // The position of the last `**`, and how far it extends; only the last one needs to be tried again.
   let deep = -1
   let reach = 0
   while (wanted < pattern.length) {

@@ -7,7 +7,7 @@ export interface FlowNode {
   readonly label: string
   readonly span: Span
   readonly successors: number[]
-  /** Name of what is called, a tool by its own; null for other nodes. */
+  /** Name of the callee, for a tool its own name; null for other nodes. */
   readonly call: { readonly name: string; readonly call: ExprOf<'Call'> } | null
   /** The assigned path and the statement. */
   readonly assigned: { readonly target: string; readonly stmt: Stmt } | null
@@ -17,7 +17,7 @@ export interface FlowNode {
   readonly isApproved: boolean
 }
 
-/** Nodes that lead to what comes next. */
+/** Nodes without a successor yet. */
 type Ends = readonly number[]
 
 export class FlowGraph {
@@ -28,7 +28,7 @@ export class FlowGraph {
     this.body(body, this.add('enter handler', span, []))
   }
 
-  /** Steps to a node, the shortest path, without a node that `stops`; null when there is none. */
+  /** Shortest path to a node that avoids nodes for which `stops` holds; null when there is none. */
   wayTo(target: number, stops: (node: FlowNode) => boolean = () => false): readonly FlowNode[] | null {
     const before = new Map<number, number | null>([[0, null]])
     const queue = [0]
@@ -177,7 +177,7 @@ export class FlowGraph {
   }
 }
 
-/** `a.b.c` of names; null for a path that is computed. */
+/** `a.b.c` of names; null for a computed path. */
 export function readPath(expr: Expr): string | null {
   if (expr.kind === 'Identifier') return expr.name
   if (expr.kind !== 'Member') return null

@@ -61,7 +61,7 @@ export function checkInvariants(program: Program, file: SourceFile): readonly Vi
   })
 }
 
-/** A bare mark among the others of a predicate promises nothing. */
+/** A bare marker attribute of a predicate declares no invariant. */
 function isPredicate(handler: Handler, attribute: Attribute): boolean {
   return attribute.args.length === 0 && handler.attributes.some(({ name }) => PREDICATE_MARKS.has(name.text))
 }
@@ -164,7 +164,7 @@ function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file
 
 // ---- writes --------------------------------------------------------------------------------------------------------
 
-/** Builtins that write, and which argument names the file. */
+/** Builtins that write, and the index of the file name argument. */
 const WRITES: Readonly<Record<string, number | undefined>> = {
   write_file: 0,
   append_file: 0,
@@ -176,7 +176,7 @@ const WRITES: Readonly<Record<string, number | undefined>> = {
 
 const WRITING_TOOL = /write|edit|delete|move|rename|patch/
 
-/** Whether a call writes, and to which path; a path that is computed is null. */
+/** Whether a call writes, and to which path; null for a computed path. */
 function findWrite(call: ExprOf<'Call'>): { readonly path: string | null } | null {
   const tool = toolName(call)
   if (tool !== null) {
@@ -191,7 +191,7 @@ function findWrite(call: ExprOf<'Call'>): { readonly path: string | null } | nul
   return { path: arg === undefined ? null : pathArgument(arg) }
 }
 
-/** A name stands for itself: `write_file(out, …)` is allowed by the glob `out`. */
+/** A variable is represented by its name: `write_file(out, …)` is allowed by the glob `out`. */
 function pathArgument(arg: Argument): string | null {
   return readText(arg) ?? (arg.value.kind === 'Identifier' ? arg.value.name : null)
 }
@@ -207,7 +207,7 @@ function pathField(expr: Expr): string | null {
   return null
 }
 
-/** `*` within a part of a path, `**` anything. */
+/** `*` matches within a path component, `**` anything. */
 const globPattern = (glob: string): ((path: string) => boolean) =>
   compileWildcards(glob, { separator: '/', one: true, deep: 'text', most: 1_000_000 })
 

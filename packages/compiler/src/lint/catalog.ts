@@ -10,7 +10,7 @@ export interface LintRow<Args> extends CatalogRow<Args> {
   readonly alias?: string
   /** Off by default. */
   readonly optIn?: boolean
-  /** The program does what its author means; `bridle lint` alone says how a careful author writes it. */
+  /** A style rule: the program is correct, so only `bridle lint` reports it. */
   readonly style?: boolean
 }
 
@@ -352,12 +352,12 @@ export type LintArgs<C extends LintCode> = RowArgs<(typeof LINT_CATALOG)[C]>
 
 const ROWS: Readonly<Record<string, LintRow<never> | undefined>> = LINT_CATALOG
 
-/** The rule that a code stands for; null for codes of other phases. */
+/** The rule of a code; null for codes of other phases. */
 export function lintRule(code: string): string | null {
   return ROWS[code]?.rule ?? null
 }
 
-/** Whether a code is a rule about style, which checking leaves to lint. */
+/** Whether a code is a style rule, which checking leaves to lint. */
 export function isStyleRule(code: string): boolean {
   return ROWS[code]?.style === true
 }

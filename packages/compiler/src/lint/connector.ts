@@ -1,4 +1,4 @@
-// What the functions that a connector exports may not call: they run within the host's own request, without its sandbox.
+// What the exported functions of a connector must not call: they run within the host's own request, without its sandbox.
 
 const EXPORTS: ReadonlySet<string> = new Set(['normalize_inbound', 'poll_tick', 'call', 'activate'])
 
@@ -6,7 +6,7 @@ export function isConnectorExport(name: string): boolean {
   return EXPORTS.has(name)
 }
 
-/** Reason → builtins; a name that ends in `*` stands for all that begin so. */
+/** Reason → builtins; a name that ends in `*` is a prefix. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   'ambient filesystem access is not allowed':
     'append_file copy_file delete_file file_exists list_dir mkdir read_file read_file_bytes read_file_result stat write_file ' +
@@ -34,7 +34,7 @@ const REASONS: ReadonlyMap<string, string> = new Map(
   Object.entries(RESTRICTED).flatMap(([reason, names]) => names.split(' ').map((name) => [name, reason] as const)),
 )
 
-/** Why `handler` may not call `name`; null when it may. */
+/** Why `handler` must not call `name`; null when it may. */
 export function connectorReason(name: string, handler: string): string | null {
   const pattern = name.startsWith('__agent_state_') ? '__agent_state_*' : name
   return REASONS.get(pattern) ?? (handler === 'normalize_inbound' && OUTBOUND.has(name) ? INGRESS_REASON : null)

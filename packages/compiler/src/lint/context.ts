@@ -19,19 +19,19 @@ export interface LintContext {
     edits?: readonly Edit[] | null,
     related?: Diagnostic['related'],
   ) => void
-  /** Where `report` puts what it is told. */
+  /** Receives what `report` is given. */
   readonly findings: Diagnostic[]
-  /** Settings that decide what is reported of a tree. */
+  /** Settings on which the findings of a tree depend. */
   readonly settings: string
   readonly complexityThreshold: number
   readonly contents: Contents
-  /** Whether rules of style count; what only they need is not worked out otherwise. */
+  /** Whether style rules are on; what only they need is not computed otherwise. */
   readonly hasStyle: boolean
-  /** Whether rules leave out what they suppose by a name alone. */
+  /** Whether rules omit findings that they infer from a name alone. */
   readonly isSure: boolean
 }
 
-/** Appends to `findings` what rules that are on report. `off` holds names of rules. */
+/** Appends the findings of enabled rules to `findings`. `off` holds names of rules. */
 export function lintReporter(
   findings: Diagnostic[],
   off: ReadonlySet<string>,
@@ -80,7 +80,7 @@ const ATOMS: ReadonlySet<Expr['kind']> = new Set([
 ])
 
 /**
- * One edit that replaces a span, or none when the span has parentheses without their partners: those around the first or the
+ * One edit that replaces a span, or none when the span has unbalanced parentheses: those around the first or the
  * last operand are outside of it.
  */
 export function replace(context: LintContext, span: Span, text: string): readonly Edit[] | null {
@@ -107,7 +107,7 @@ export function bareSpan(decl: Declaration, { file }: Pick<LintContext, 'file'>)
   return { start: last.span.end + at, end: decl.span.end }
 }
 
-/** Where blanks, and comments if they count, end. */
+/** Skips blanks, and comments if `comments` is set. */
 function skipBlanks(text: string, from: number, comments = true): number {
   for (let at = from; ;) {
     const end = text.startsWith('//', at) ? text.indexOf('\n', at) : text.startsWith('/*', at) ? text.indexOf('*/', at) + 2 : at
@@ -154,7 +154,7 @@ export function isSameTree(one: Expr, other: Expr): boolean {
   return fingerprint(one) === fingerprint(other)
 }
 
-/** Equal for equal trees, and for no others. */
+/** A key that exactly equal trees share. */
 export function fingerprint(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
@@ -169,7 +169,7 @@ export function fingerprint(value: unknown): string {
 
 const compared = new Map<string, boolean>()
 
-/** Whether a field of a node says more than where it stands and how it is written. */
+/** Whether a field of a node carries meaning, and not only position or spelling. */
 function isCompared(key: string): boolean {
   let found = compared.get(key)
   if (found === undefined) compared.set(key, (found = !/span$/i.test(key) && key !== 'quote' && key !== 'quoted'))

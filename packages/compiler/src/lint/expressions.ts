@@ -103,7 +103,7 @@ function lintBoolComparison(expr: ExprOf<'Binary'>, operator: '==' | '!=', conte
   const text =
     operator === '==' ? `comparison to \`${String(literal.value)}\` is redundant` : `\`!= ${String(literal.value)}\` is redundant`
   const value = operandText(context, other)
-  // What is compared may be in parentheses, which its own span leaves out.
+  // The operand may be in parentheses, which its own span excludes.
   const span = withParentheses(expr, context)
   const edits: readonly Edit[] = [{ span, text: negated ? `!${value}` : value }]
   context.report('L033', expr.span, { text, negated }, edits)

@@ -1,5 +1,5 @@
-// Rules about what must happen before or after something else in the same function: background work is cancelled, and a pull
-// request is opened only behind a scan for secrets. Both see the calls of one callable with the closures in it, and skip
+// Rules about order within a function: background work is cancelled, and a pull
+// request is opened only after a scan for secrets. Both see the calls of one callable including its closures, and skip
 // nested function declarations.
 
 import { type Argument, type Block, type Expr, type ExprOf, forEachChild, type Node, type Stmt } from '@bridle/parser'
@@ -7,7 +7,7 @@ import { callsAny } from '../contents.js'
 import { OPTIONS_OF_LINT } from '../signatures.js'
 import type { LintContext } from './context.js'
 
-/** The name of the tool that a call of the host names, `tools.` left out; null for other calls. */
+/** The name of the tool that a host call names, without `tools.`; null for other calls. */
 function hostTool(call: ExprOf<'Call'>): string | null {
   if (call.callee.text !== 'host_tool_call') return null
   return textArgument(call.args[0])?.replace(/^tools\./, '') ?? null
@@ -17,7 +17,7 @@ function textArgument(arg: Argument | undefined): string | null {
   return arg !== undefined && !arg.spread && arg.value.kind === 'String' ? arg.value.value : null
 }
 
-/** Calls in source order, those of declared functions left out. */
+/** Calls in source order, without those in declared functions. */
 function visitCalls(node: Node, visit: (call: ExprOf<'Call'>) => void): void {
   if (node.kind === 'FnDecl' || node.kind === 'ToolDecl') return
   if (node.kind === 'Call') visit(node)
@@ -77,7 +77,7 @@ function cancels(block: Block): boolean {
 // ---- pull requests -------------------------------------------------------------------------------------------------
 
 const PULL_REQUEST_TOOLS: ReadonlySet<string> = new Set(['git::push_pr', 'git.push_pr', 'create_pr'])
-/** What calls a tool that opens one. */
+/** Calls of tools that open one. */
 const CALLERS = ['mcp_call', 'host_tool_call']
 const SCAN_TOOLS: ReadonlySet<string> = new Set(['harn.secret_scan', 'harn::secret_scan'])
 
@@ -86,7 +86,7 @@ export function checkPullRequests(body: Block, context: LintContext): void {
   new Scans(context).body(body.body, false)
 }
 
-/** Follows the paths through a body; each step gets whether a scan came before, and returns whether one has now. */
+/** Follows the paths through a body; each step is given whether a scan came before, and returns whether one has now. */
 class Scans {
   private readonly context: LintContext
 

@@ -1,5 +1,5 @@
-// What conformance/lint does not show: settings, and repairs that must not happen. The rules themselves
-// are shown there, one script each.
+// What conformance/lint does not show: settings, and repairs that must not happen. The scripts there
+// show the rules themselves, one each.
 
 import { applyFixes, parse, SourceFile } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ describe('settings', () => {
     expect(lintRuleNames()).toContain('unreachable-code')
   })
 
-  test('a header is asked for on request, and made from the name of the file', () => {
+  test('a header is required on request, and generated from the file name', () => {
     expect(lint('println(1)\n').rules).toEqual([])
     const { rules, fixed } = lint('println(1)\n', { requireFileHeader: true })
     expect(rules).toEqual(['require-file-header'])
@@ -37,7 +37,7 @@ describe('settings', () => {
     expect(lint(text, { complexityThreshold: 1 }).rules).toEqual(['cyclomatic-complexity'])
   })
 
-  test('what other files import by name is used', () => {
+  test('names that other files import count as used', () => {
     expect(lint('fn f() { return 1 }\n').rules).toEqual(['unused-function'])
     expect(lint('fn f() { return 1 }\n', { importedElsewhere: new Set(['f']) }).rules).toEqual([])
   })
@@ -55,7 +55,7 @@ test.each<[string, string]>([
 
 describe('repairs', () => {
   test.each<[string, string]>([
-    // Parentheses around an operand are no part of its span.
+    // The span of an operand excludes parentheses around it.
     ['println(((a || b)) == false)', 'println(!(a || b))'],
     ['println(true != (a || b) && c)', 'println(!(a || b) && c)'],
     ['println((a + b).clone())', 'println((a + b).clone())'],

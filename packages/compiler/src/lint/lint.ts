@@ -14,13 +14,13 @@ export interface LintOptions {
   readonly file: SourceFile
   /** Names of rules that are off. */
   readonly disabled?: Iterable<string>
-  /** Without the rules of style. */
+  /** Without style rules. */
   readonly skipsStyle?: boolean
-  /** Leaves out what a rule supposes by a name alone: `check` must not be wrong where a list has a method of that name, too. */
+  /** Omits findings that a rule infers from a name alone: `check` must not be wrong if a list has a method of that name, too. */
   readonly isSure?: boolean
   /** Turns the rule about file headers on. */
   readonly requireFileHeader?: boolean
-  /** 25 when left out. */
+  /** Default 25. */
   readonly complexityThreshold?: number
   readonly signatures?: BuiltinSignatures
   /** Interface of an imported path; null when it cannot be resolved, which turns the rule about unknown functions off. */

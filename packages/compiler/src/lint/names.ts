@@ -47,7 +47,7 @@ export function lintNames(program: Program, context: LintContext, options: NameO
     context.file,
     program.items.map((item) => listItemNames(item, context.file)),
   )
-  // What is kept with a tree has its nodes; where those are is asked now.
+  // The cache holds nodes, so positions are computed from them now.
   const locate = (node: Node): Span => (isBareNode(node) ? bareSpan(node, context) : node.span)
   reportVariables(names, context)
   for (const { name, node } of names.params) {
@@ -71,7 +71,7 @@ export function lintNames(program: Program, context: LintContext, options: NameO
   reportUndefined(program, names, context, options)
 }
 
-/** Whether it is sure that each call is of something that is there: the only rule here that is not about style. */
+/** Whether every callee certainly exists: the only rule here that is not about style. */
 function areCallsDeclared({ contents }: LintContext, { signatures }: NameOptions): boolean {
   for (const name of contents.calls) {
     if (!signatures.has(name) && !contents.declared.has(name) && !isReservedCallName(name)) return false
@@ -110,7 +110,7 @@ function wholeLine(decl: ImportDecl, { file }: LintContext): Edit {
   return { span: { start: decl.span.start, end: isAlone ? end + 1 : decl.span.end }, text: '' }
 }
 
-/** Removes one name and a comma, such that the edits of several names do not touch. */
+/** Removes one name and a comma, such that the edits of several names do not overlap. */
 function without(list: readonly Name[], unused: readonly boolean[], at: number): Edit {
   const { span } = list[at]!
   const opensList = unused.slice(0, at).every(Boolean)
@@ -157,7 +157,7 @@ class Names {
   readonly used = new Set<string>()
   readonly usedTypes = new Set<string>()
   readonly assigned = new Set<string>()
-  /** All names that a call may use. */
+  /** All names that a call may mean. */
   readonly declared = new Set<string>()
   readonly variables: (Declared & { readonly isPattern: boolean })[] = []
   readonly params: Declared[] = []
@@ -169,7 +169,7 @@ class Names {
 
   private readonly file: SourceFile
 
-  /** Of some items together. `file` is asked for the code in their strings. */
+  /** Of some items together. `file` provides the code in their strings. */
   constructor(file: SourceFile, parts: readonly Names[] = []) {
     this.file = file
     for (const part of parts) {

@@ -69,7 +69,7 @@ function lintItemDocumentation(item: Stmt, context: LintContext): void {
   context.report('L001', span, { found, rewrite }, fix)
 }
 
-/** A line comment that is meant for readers and does not ask for an extension of the language. */
+/** A line comment for readers, as opposed to one that enables an extension of the language. */
 function isRemark(comment: Comment, { text }: SourceFile): boolean {
   return text.startsWith('//', comment.start) && !/^\/\/+[ \t]*@bridle\b/.test(text.slice(comment.start, comment.end))
 }
@@ -197,7 +197,7 @@ function orderImports(imports: readonly Stmt[], context: LintContext): readonly 
 
 export function lintFileHeader(context: LintContext): void {
   const { name, text } = context.file
-  // A first line for the shell stays the first.
+  // A shebang line stays first.
   const start = /^\ufeff?(?:#![^\n]*\n?)?/.exec(text)?.[0].length ?? 0
   if (text.slice(start).trimStart().startsWith('/**')) return
   const stem = (name.split(/[\\/]/).at(-1) ?? '').replace(/\.[^.]*$/, '')

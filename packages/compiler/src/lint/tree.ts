@@ -1,4 +1,4 @@
-// Rules that are found walking the tree once, in source order. The walk keeps the context that rules need: the
+// Rules that need one walk over the tree, in source order. The walk keeps their context: the
 // names of each scope, whether a loop encloses the position, the enclosing callable and the kind of pipeline.
 
 import type {
@@ -71,7 +71,7 @@ class TreeWalk {
     }
   }
 
-  /** Findings of a declaration depend on its tree, on the text between it and the item before, and on the variables that it may hide. */
+  /** Findings of a declaration depend on its tree, on the text between it and the previous item, and on the variables that it may hide. */
   private item(stmt: Stmt, endBefore: number): void {
     const { file, findings, settings } = this.context
     if (stmt.kind === 'Let' || !isDeclaration(stmt)) return this.stmt(stmt)
@@ -161,7 +161,7 @@ class TreeWalk {
     }
     forEachChild(stmt, (child) => {
       if (child.kind === 'Block') this.block(child)
-      else this.expr(child as Expr) // statements hold blocks and expressions, the rest has been seen to above
+      else this.expr(child as Expr) // statements hold blocks and expressions; the rest was handled above
     })
   }
 
@@ -275,7 +275,7 @@ class TreeWalk {
           ),
         )
       case 'Interpolation':
-        return // code in strings is left to the run, as in the checker
+        return // code in strings is only checked at run time, as in the checker
       case 'If':
         return this.branch(expr, null)
       case 'Match':
@@ -364,7 +364,7 @@ function isCallTo(expr: Expr, name: string): boolean {
   return expr.kind === 'Call' && expr.callee.text === name
 }
 
-/** Whether the line above ends a `/** … *\/` block; `start` is where the declaration begins, `pub` left out. */
+/** Whether the line above ends a `/** … *\/` block; `start` is where the declaration begins, without `pub`. */
 function isDocumented(start: number, { file }: LintContext): boolean {
   const line = file.lineAt(start)
   const above = file.lineText(line - 1).trimEnd()
@@ -406,7 +406,7 @@ function isIterator(expr: Expr): boolean {
   return expr.kind === 'Call' && expr.callee.text === 'iter'
 }
 
-/** Whether it begins with an iterator: `map` and its like give a list where the receiver is one. */
+/** Whether it begins with an iterator: `map` and similar methods return a list if the receiver is one. */
 function isLazy(expr: Expr): boolean {
   let at = expr
   while (at.kind === 'MethodCall' && at.method.text !== 'iter') at = at.object

@@ -1,5 +1,5 @@
-// What a strict check says of programs that run and surely or most likely do not do what their author meant (M). None of them
-// stops a run. A row is an error where the program cannot mean what it says, and a warning where it might.
+// Findings of a strict check about programs that run but certainly or most likely do not do what their author meant (M). None of them
+// stops a run. A row is an error if the program cannot mean what it says, and a warning if it might.
 
 import { type CatalogRow, entry, type RowArgs } from '@bridle/parser'
 

@@ -1,4 +1,4 @@
-// What the parts of the pass share: where to report, what names stand for, and the scopes of the walk.
+// Shared by the parts of the pass: where to report, the meaning of names, and the scopes of the walk.
 
 import { type Diagnostic, report, type SourceFile, type Span, type Stmt } from '@bridle/parser'
 import type { Contents } from '../contents.js'
@@ -14,12 +14,12 @@ export interface MistakeContext {
   readonly names: FileNames
   readonly scopes: Scopes
   readonly purity: Purity
-  /** Whether the signature of a builtin says that it gives something. */
+  /** Whether the signature of a builtin has a result. */
   readonly hasResult: (builtin: string) => boolean
   readonly isBuiltin: (name: string) => boolean
-  /** Whether scripts can name it without declaring it. */
+  /** Whether scripts can use the name without declaring it. */
   readonly isGlobal: (name: string) => boolean
-  /** Whether the place is in what is read as a text of another language: a command, a pattern, a template. */
+  /** Whether the position is in text of another language: a command, a pattern, a template. */
   readonly inForeignText: () => boolean
   readonly asForeignText: (visit: () => void) => void
   readonly report: <C extends MistakeCode>(code: C, span: Span, args: MistakeArgs<C>, fix?: Fix | null) => void
@@ -33,7 +33,7 @@ export function mistakeReporter(diagnostics: Diagnostic[]): MistakeContext['repo
 
 /** Names by block, the innermost last. */
 export class Scopes {
-  /** Tables are made when something is bound: most blocks bind nothing. */
+  /** Tables are created on the first binding: most blocks bind nothing. */
   private readonly stack: (Map<string, Bound> | null)[] = [null]
   private readonly structs: Structs
 

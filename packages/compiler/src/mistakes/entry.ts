@@ -1,4 +1,4 @@
-// A function `main` that is declared and never called, as languages have it that start there. A script without a pipeline runs its statements.
+// A function `main` that is never called, as in languages where it is the entry point. A script without a pipeline runs its statements.
 
 import { type Program, walk } from '@bridle/parser'
 import type { MistakeContext } from './context.js'

@@ -1,5 +1,5 @@
-// Control flow and operators that cannot mean what they say: code behind what never comes out, conditions that are always the same,
-// keys given twice, division by zero, values compared with themselves. What a rule of lint or the checker says already is left to it.
+// Control flow and operators that cannot be intended: unreachable code, constant conditions,
+// duplicate keys, division by zero, values compared with themselves. What a lint rule or the checker already reports is left to it.
 
 import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
 import { fingerprint, isPure, isSameTree } from '../lint/context.js'
@@ -8,12 +8,12 @@ import type { MistakeContext } from './context.js'
 
 // ---- code that is never reached --------------------------------------------------------------------------------------
 
-/** Reports the first statement behind one that never lets control through, where only this pass can tell. */
+/** Reports the first unreachable statement, if only this pass can tell. */
 export function checkReachable(body: readonly Stmt[], context: MistakeContext): void {
   for (let at = 0; at + 1 < body.length; at++) {
     const stmt = body[at]!
     const next = body[at + 1]!
-    if (stmtExits(stmt)) return // the checker says it
+    if (stmtExits(stmt)) return // the checker reports it
     const before = describeEnd(stmt, context)
     if (before === null) continue
     context.report('M004', next.span, { before })
@@ -21,7 +21,7 @@ export function checkReachable(body: readonly Stmt[], context: MistakeContext): 
   }
 }
 
-/** Why nothing comes out of a statement; null when something may. */
+/** Why control never leaves a statement; null when it may. */
 function describeEnd(stmt: Stmt, context: MistakeContext): string | null {
   switch (stmt.kind) {
     case 'Return':
@@ -65,7 +65,7 @@ function describeExprEnd(expr: Expr, context: MistakeContext): string | null {
 
 const NEVER: ReadonlySet<string> = new Set(['unreachable', 'throw_error', 'exit'])
 
-/** Whether nothing comes out at the end of a block. */
+/** Whether control never reaches the end of a block. */
 export function endsBlock(block: Block, context: MistakeContext): boolean {
   return block.body.some((stmt) => describeEnd(stmt, context) !== null)
 }
@@ -74,7 +74,7 @@ function endsOther(otherwise: Block | ExprOf<'If'>, context: MistakeContext): bo
   return otherwise.kind === 'If' ? describeExprEnd(otherwise, context) !== null : endsBlock(otherwise, context)
 }
 
-/** Whether a loop is left from inside: by `break` of its own; `return` and `throw` leave what is behind it unreached. */
+/** Whether a loop is left from inside by its own `break`; `return` and `throw` leave the code after it unreachable. */
 function leavesLoop(block: Block): boolean {
   return block.body.some((stmt) => stmtBreaks(stmt))
 }
@@ -125,10 +125,10 @@ function exprBreaks(expr: Expr): boolean {
 
 // ---- conditions --------------------------------------------------------------------------------------------------------
 
-/** `isLoop`: `while true` is how an endless loop is written. */
+/** `isLoop`: `while true` is the idiom for an endless loop. */
 export function checkCondition(condition: Expr, what: string, context: MistakeContext, isLoop = false): void {
   if (condition.kind === 'Bool') {
-    // Of an `if` a rule of lint says it.
+    // For an `if`, a lint rule reports it.
     if (what !== 'the `if` condition' && !(isLoop && condition.value))
       context.report('M005', condition.span, { what, value: String(condition.value) })
     return
@@ -185,7 +185,7 @@ function checkTested(expr: Expr, what: string, context: MistakeContext): void {
   if (value !== null) context.report('M005', expr.span, { what, value: String(value) })
 }
 
-/** Whether a literal counts as true; null for what is none. */
+/** Whether a literal is truthy; null if it is not a literal. */
 function constantTruth(expr: Expr): boolean | null {
   switch (expr.kind) {
     case 'Bool':
@@ -239,7 +239,7 @@ function literalValue(expr: Expr): string | number | bigint | boolean | null | u
   }
 }
 
-/** A condition of a chain that was asked before in it. */
+/** A condition that an earlier branch of the chain already tested. */
 export function checkChain(first: ExprOf<'If'>, context: MistakeContext): void {
   if (first.otherwise?.kind !== 'If') return
   const seen = new Set<string>()
@@ -258,7 +258,7 @@ export function checkOperator(expr: ExprOf<'Binary'>, isTried: boolean, context:
   const { operator, left, right } = expr
   if ((operator === '/' || operator === '%') && isZero(right) && left.kind !== 'Float' && !isTried)
     context.report('M008', expr.span, { operator })
-  // `==` and `!=` have a rule of lint.
+  // `==` and `!=` have a lint rule.
   const isOrder = operator === '<' || operator === '>' || operator === '<=' || operator === '>='
   if (isOrder && left.kind === right.kind && left.kind !== 'Int' && isPure(left) && isSameTree(left, right))
     context.report('M009', expr.span, { operator, value: String(operator.endsWith('=')) })
@@ -292,7 +292,7 @@ function isZero(expr: Expr): boolean {
 export function checkKeys(expr: ExprOf<'Dict'> | ExprOf<'StructLiteral'>, context: MistakeContext): void {
   let seen = new Set<string>()
   for (const entry of expr.entries) {
-    // What is spread between may be what the second is there to replace.
+    // The second may be meant to replace what is spread between.
     if (entry.kind === 'spread') seen = new Set()
     if (entry.kind !== 'named') continue
     const key = entry.key.text
@@ -301,7 +301,7 @@ export function checkKeys(expr: ExprOf<'Dict'> | ExprOf<'StructLiteral'>, contex
   }
 }
 
-/** Literals that stand in an arm of their own and again as an alternative of a later one. */
+/** Literals with an arm of their own that also occur as an alternative of a later arm. */
 export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void {
   const seen = new Set<string>()
   const all = expr.arms.findIndex(({ patterns, guard }) => guard === null && patterns.some(isCatchAll))
@@ -314,14 +314,14 @@ export function checkArms(expr: ExprOf<'Match'>, context: MistakeContext): void 
   for (const { patterns, guard } of expr.arms) {
     for (const pattern of patterns) {
       const key = fingerprint(pattern)
-      // An arm that is the same as a whole has a rule of lint.
+      // An entirely equal arm has a lint rule.
       if (seen.has(key) && patterns.length > 1) context.report('M007', pattern.span, { key: patternText(pattern, context) })
       if (guard === null && isLiteral(pattern)) seen.add(key)
     }
   }
 }
 
-/** `_`, or a name: it binds what comes, whatever else the name stands for. */
+/** `_`, or a name: it binds any value, whatever else the name means. */
 function isCatchAll(pattern: Expr): boolean {
   return pattern.kind === 'Identifier'
 }

@@ -1,6 +1,6 @@
-// Names and members that other languages have and this one has not, where the program parses all the same: `null`, `str(x)`,
-// `console.log(x)`, `JSON.parse(x)`, `.length`, `user["name"]` on a struct. The table of habits says what is meant (habits/table.ts of the
-// parser). What a file declares or imports under such a name is what it says.
+// Names and members of other languages that this one lacks, in programs that still parse: `null`, `str(x)`,
+// `console.log(x)`, `JSON.parse(x)`, `.length`, `user["name"]` on a struct. The table of habits gives the equivalents (habits/table.ts of the
+// parser). A name that a file declares or imports has the file's meaning.
 
 import {
   type Expr,
@@ -37,12 +37,12 @@ export function checkForeign(expr: Expr, context: MistakeContext): void {
   }
 }
 
-/** Whether nothing in sight can have this name. */
+/** Whether no visible declaration has this name. */
 function isUnknown(name: string, { names, scopes, isGlobal }: MistakeContext): boolean {
   return names.knowsImports && !names.declared.has(name) && !isGlobal(name) && scopes.find(name) === null
 }
 
-/** `pass`: the name itself is what is wrong. */
+/** `pass`: the name itself is the mistake. */
 export function isForeignName(expr: Expr, context: MistakeContext): boolean {
   return expr.kind === 'Identifier' && isUnknown(expr.name, context) && findNameHabit(expr.name)?.replacement === null
 }
@@ -62,7 +62,7 @@ function replaceBy(span: Span, text: string): Fix {
   return { title: `write \`${text}\``, edits: [{ span, text }] }
 }
 
-/** Words that are no names in other languages. Between two arguments no comma is needed, so that `f(typeof x)` parses. */
+/** Words that are not names in other languages. Commas between arguments are optional, so `f(typeof x)` parses. */
 const FOREIGN_WORDS: ReadonlySet<string> = new Set(['await', 'typeof', 'new', 'is', 'and', 'or', 'not', 'lambda', 'async'])
 
 function checkWord(name: string, span: Span, context: MistakeContext): boolean {
@@ -89,17 +89,17 @@ function checkName(name: string, span: Span, context: MistakeContext): void {
   }
   const found = findNameHabit(name)
   if (found === null) return
-  // `this` is only repaired where there is a receiver.
+  // `this` is only repaired if there is a receiver.
   const usable = found.replacement !== 'self' || context.scopes.find('self') !== null
   // A block may be empty.
   const fix = name === 'pass' ? { title: 'remove it', edits: [{ span, text: '' }] } : null
   reportName(name, span, usable ? found : { ...found, replacement: null }, fix, context)
 }
 
-/** Letters that stand before a string in Python. `r"…"` is a raw string here, too. */
+/** String prefixes of Python. `r"…"` is a raw string here, too. */
 const STRING_PREFIXES: ReadonlySet<string> = new Set(['f', 'F', 'b', 'B', 'u', 'U', 'rf', 'fr', 's'])
 
-/** Without the prefix, and with `${x}` for `{x}` if it was that of a format string. */
+/** Without the prefix, and for a format string with `${x}` in place of `{x}`. */
 function prefixFix(name: string, span: Span, { file }: MistakeContext): Fix | null {
   const start = span.end
   let end = start + 1
@@ -142,7 +142,7 @@ function checkCall(call: ExprOf<'Call'>, context: MistakeContext): void {
   reportName(text, span, found, argumentFix(found, call, context), context)
 }
 
-/** The call by name, where the arguments are those of the parameters in their order or a dict of them. */
+/** The positional call, if the named arguments are the parameters in their order or a dict of them. */
 function toolFix(call: ExprOf<'Call'>, { params }: Extract<Stmt, { kind: 'ToolDecl' }>, context: MistakeContext): Fix | null {
   const { args } = call
   if (!context.names.declared.has('tool_call') || args.length > params.length || args.some(({ spread }) => spread)) return null
@@ -164,7 +164,7 @@ function checkOwnTool({ args }: ExprOf<'Call'>, context: MistakeContext): void {
   context.report('M027', span, { name: text }, replaceBy(span, text))
 }
 
-/** What cannot be the dict of fields that a struct is made from. */
+/** A value that cannot be the dict of fields for a struct. */
 function isScalar({ kind }: Expr): boolean {
   return ['Int', 'Float', 'Bool', 'Nil', 'String', 'Interpolation', 'Duration', 'List'].includes(kind)
 }
@@ -207,7 +207,7 @@ function checkMethod(call: ExprOf<'MethodCall'>, context: MistakeContext): void 
 
 function memberFix(call: ExprOf<'MethodCall'>, { replacement }: FoundHabit): Fix | null {
   if (replacement === null) return null
-  // `count` and its like are methods as well.
+  // `count` and similar names are methods as well.
   return replaceBy(call.method.span, replacement)
 }
 
@@ -250,10 +250,10 @@ function checkMember(expr: ExprOf<'Member'>, context: MistakeContext): void {
   }
 }
 
-/** Methods of a dict that are asked for as if they were keys. */
+/** Methods of a dict that scripts read like keys. */
 const CALLED: ReadonlySet<string> = new Set(['keys', 'values', 'entries'])
 
-/** What lists and strings have without a call. */
+/** Members of lists and strings that need no call. */
 const PROPERTIES: ReadonlySet<string> = new Set(['count', 'empty', 'first', 'last'])
 
 function checkIndex(expr: ExprOf<'Index'>, context: MistakeContext): void {
@@ -271,14 +271,14 @@ function kindIn(expr: Expr, { scopes, names }: MistakeContext): ValueKind {
   return expr.kind === 'Identifier' ? (scopes.find(expr.name)?.kind ?? null) : readKind(expr, names.structs)
 }
 
-/** The first name of `a.b.c`; null where something is not made of names alone. */
+/** The first name of `a.b.c`; null if it does not consist of names alone. */
 function findRoot(expr: Expr): string | null {
   let at = expr
   while (at.kind === 'Member' && !at.optional) at = at.object
   return at.kind === 'Identifier' ? at.name : null
 }
 
-/** `a.b.c` as text, of what has a root. */
+/** `a.b.c` as text, if it has a root. */
 function pathText(expr: Expr): string {
   if (expr.kind === 'Member') return `${pathText(expr.object)}.${expr.property.text}`
   return expr.kind === 'Identifier' ? expr.name : ''

@@ -1,4 +1,4 @@
-// What the pass reports, by line and code, and what its repairs make; the scripts of conformance/mistakes show the rest.
+// Findings of the pass, by line and code, and the results of its repairs; the scripts of conformance/mistakes show the rest.
 
 import { applyFixes, parse, SourceFile } from '@bridle/parser'
 import { expect, test } from 'vitest'
@@ -76,14 +76,14 @@ test.each(WRONG.map(([text, wanted, wantedText]) => ({ text, wanted, wantedText 
 })
 
 const RIGHT: readonly string[] = [
-  // A closure gives its last value, and so do blocks whose value is used.
+  // A closure returns its last value, and so do blocks whose value is used.
   'let f = { x -> x + 1 }\nprintln(f(1))',
   'let n = 1\nlet x = if n == 2 { 1 } else { 2 }\nprintln(x)',
   'println(try { to_int("x") } catch (e) { 0 })',
-  // Nobody asks for what these give, or it is nil.
+  // The result of these is not needed, or is nil.
   'fn f() { println(1) }\nf()',
   'fn f(p) { write_file(p, "a") }\nlet x = f("a")\nprintln(x)',
-  // A method of its own, a field that is a function, a function that does something.
+  // A declared method, a field that is a function, a function with side effects.
   'struct S { x: int }\nimpl S { fn push(self, x) { println(x) } }\nlet s = S {x: 1}\ns.push(3)',
   'let d = {push: { x -> println(x) }}\nd.push(3)',
   'let xs = [1]\nxs.map({ x -> println(x) })',
@@ -107,6 +107,6 @@ const RIGHT: readonly string[] = [
   'struct P { x: int }\nlet fields = {x: 1}\nprintln(P(fields))',
 ]
 
-test.each(RIGHT)('nothing is said of %j', (text) => {
+test.each(RIGHT)('no finding in %j', (text) => {
   expect(check(text).found).toEqual([])
 })

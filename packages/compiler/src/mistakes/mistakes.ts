@@ -1,5 +1,5 @@
-// Front door of the pass: one file's tree in, what its author most likely did not mean out, in the order of places. It works on the
-// tree and the text, beside the checker, which knows types. Nothing of it stops a run; strict checks show it.
+// Entry point of the pass: from one file's tree to likely mistakes, in source order. It uses the
+// tree and the source, beside the checker, which knows types. Nothing of it stops a run; strict checks report it.
 
 import type { Diagnostic, Program, SourceFile } from '@bridle/parser'
 import { listContents } from '../contents.js'

@@ -1,16 +1,16 @@
-// What the names of a file stand for, as far as its text alone says so: which are bound where and to what kind of value, what the
-// file declares, and which members its own values have. It takes no types; what it does not know it leaves to the checker.
+// The meaning of the names of a file, from its source alone: where each is bound and to what kind of value, what the
+// file declares, and which members its own values have. It uses no types; what it does not know it leaves to the checker.
 
 import { type Expr, findNameHabit, type Program, type Span, type Stmt, walk } from '@bridle/parser'
 import { rememberItems } from '../items.js'
 import type { ImportedInterface } from '../types/module-interface.js'
 
-/** The kind of value that a name was bound to; null when the text does not say. */
+/** The kind of value that a name was bound to; null when the source does not show it. */
 export type ValueKind = 'list' | 'dict' | 'string' | 'number' | 'bool' | 'set' | { readonly struct: string } | null
 
 export interface Bound {
   readonly mutable: boolean
-  /** Where the `let` of one name stands; absent for other bindings. */
+  /** Position of the `let` of a single name; absent for other bindings. */
   readonly declaredAt?: Span
   readonly kind: ValueKind
 }
@@ -29,7 +29,7 @@ export interface FileNames {
   readonly ownMembers: ReadonlySet<string>
   /** Whether something is imported: its values may have any members. */
   readonly hasImports: boolean
-  /** False when an import could not be resolved, so that any name may be one of its. */
+  /** False when an import could not be resolved, so that it may declare any name. */
   readonly knowsImports: boolean
   /** Functions and methods whose results are used somewhere. */
   readonly used: ReadonlySet<string>
@@ -42,7 +42,7 @@ interface ItemNames extends Pick<
 > {
   /** Paths of imports. */
   readonly imported: readonly string[]
-  /** How often a name is called, and how often its result is not used. */
+  /** How often a name is called, and how often the result is unused. */
   readonly called: ReadonlyMap<string, number>
   readonly ignored: ReadonlyMap<string, number>
 }
@@ -176,12 +176,12 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
           for (const arm of node.arms) if (arm.kind === 'receive') bind(arm.variable)
           return
         case 'Match':
-          // Names in patterns bind what stands there.
+          // Names in patterns bind values.
           for (const { patterns } of node.arms)
             for (const pattern of patterns)
               walk(pattern, {
                 enter(part) {
-                  // `None` and its like are no names for what is matched.
+                  // `None` and similar names are not bindings.
                   if (part.kind === 'Identifier' && findNameHabit(part.name) === null) declared.add(part.name)
                 },
               })
@@ -213,7 +213,7 @@ const readItem = rememberItems((item: Stmt): ItemNames => {
 
 export type Structs = FileNames['structs']
 
-/** What a literal or the call of a well-known constructor makes. */
+/** The kind of value that a literal or a call of a well-known constructor makes. */
 export function readKind(value: Expr, structs: Structs): ValueKind {
   switch (value.kind) {
     case 'List':

@@ -6,16 +6,16 @@ import { forEachChild } from '@bridle/parser'
 import { PURE_BUILTINS, PURE_METHODS } from '../types/builtins.generated.js'
 import type { FileNames, ValueKind } from './names.js'
 
-/** Called for the error that they raise as often as for their result. */
+/** Called for the errors that they raise as often as for their results. */
 const CHECKING: ReadonlySet<string> = new Set(['unwrap', 'unwrap_err', 'schema_expect', 'iter', 'range'])
 
-/** Methods that objects of libraries have as well, and there they may do anything. */
+/** Names of methods that objects of libraries may have as well, with any effect. */
 const OF_OBJECTS: ReadonlySet<string> = new Set([
   'add', 'delete', 'remove', 'push', 'pop', 'get', 'find', 'first', 'last', 'take', 'merge', 'join', 'count', 'has', 'filter',
   'reduce', 'split', 'values', 'entries', 'keys', 'all', 'any', 'empty', 'union', 'len', 'skip', 'contains', 'replace', 'chunk',
 ]) // prettier-ignore
 
-/** They give another registry, and leave the one that they are given as it is. */
+/** They return another registry, and leave their argument unchanged. */
 const REGISTRIES: ReadonlySet<string> = new Set(['tool_define', 'tool_remove', 'tool_select', 'skill_define', 'skill_remove'])
 
 export class Purity {
@@ -89,7 +89,7 @@ export class Purity {
     }
   }
 
-  /** Whether `name` is a builtin here that does nothing but give a value. */
+  /** Whether `name` is a builtin without effects here. */
   isPureBuiltin(name: string): boolean {
     return (
       (PURE_BUILTINS.has(name) || REGISTRIES.has(name)) &&
@@ -141,7 +141,7 @@ export class Purity {
     return args.every(({ value }) => (value.kind === 'Closure' ? this.isBlockPure(value.body) : this.isGivenPure(value)))
   }
 
-  /** A function that is handed over by its name may do anything. */
+  /** A function that is passed by name may have any effect. */
   private isGivenPure(value: Expr): boolean {
     return value.kind === 'Identifier' ? !this.names.functions.has(value.name) : this.isPure(value)
   }

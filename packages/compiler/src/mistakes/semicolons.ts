@@ -1,4 +1,4 @@
-// Semicolons at the ends of lines. They separate nothing there; the text means the same without them.
+// Semicolons at the ends of lines. They separate nothing, so removing them does not change the program.
 
 import { lexFile, TOKEN } from '@bridle/parser'
 import type { MistakeContext } from './context.js'

@@ -1,15 +1,15 @@
-// Strings that look as if values were put into them and are not: `$name`, `{name}`, `#{name}`, `%d`, `{}`. Plain text may look like
-// that for good reasons, so a name must be one that is in sight, and `{name}` counts only in what people are shown.
+// Strings that look like interpolation but are not: `$name`, `{name}`, `#{name}`, `%d`, `{}`. Plain text may contain
+// these for good reasons, so the name must be visible, and `{name}` counts only in output for people.
 
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
 import type { Fix, MistakeContext } from './context.js'
 
-/** Show their first argument, or send it, as it is. */
+/** Print or send their first argument unchanged. */
 const OUTPUT: ReadonlySet<string> = new Set([
   'print', 'println', 'eprint', 'eprintln', 'log', 'log_info', 'log_warn', 'log_error', 'log_debug', 'llm_call', 'agent_loop', 'ask_user',
 ]) // prettier-ignore
 
-/** `$x` means something of its own in what these are given. */
+/** `$x` has its own meaning in the arguments of these. */
 const OWN_DOLLAR = /^(?:exec|shell|run_command|spawn_process|process|render|jq|regex|sql|prompt|format|replace|graphql)/
 
 export function checkText(expr: ExprOf<'String'> | ExprOf<'Interpolation'>, context: MistakeContext): void {
@@ -29,10 +29,10 @@ export function checkText(expr: ExprOf<'String'> | ExprOf<'Interpolation'>, cont
   }
 }
 
-/** `{name}`, `{user.name}`, `{price:.2f}`: a name, and how other languages lay it out. */
+/** `{name}`, `{user.name}`, `{price:.2f}`: a name, and a format of other languages. */
 const BRACED = /\{([A-Za-z_][A-Za-z0-9_.]*)((?::[<>^]?[0-9]*,?(?:\.[0-9]+)?[bdeEfgsxX%]|:[<>^][0-9]+|:,)?)\}/g
 
-/** `{name}` in a string that people are shown. */
+/** `{name}` in output for people. */
 export function checkBraces(expr: Expr, context: MistakeContext): void {
   if ((expr.kind !== 'String' && expr.kind !== 'Interpolation') || expr.quote !== 'double') return
   for (const piece of plainPieces(expr, context)) {
@@ -42,14 +42,14 @@ export function checkBraces(expr: Expr, context: MistakeContext): void {
       if (/[\\$#{]/.test(context.file.text[at - 1] ?? '') || context.file.text[at + text.length] === '}') continue
       if (name.endsWith('.') || context.scopes.find(name.split('.', 1)[0]!) === null) continue
       const span = { start: at, end: at + text.length }
-      // Rounding and padding are functions here, so that a repair would drop them.
+      // Rounding and padding are functions here, and a repair would drop them.
       const fix = layout === '' ? { title: 'interpolate it', edits: [{ span, text: `$${text}` }] } : null
       context.report('M011', span, { text, name }, fix)
     }
   }
 }
 
-/** The parts of a string's source that are text. */
+/** The literal parts of a string's source. */
 function plainPieces(
   expr: ExprOf<'String'> | ExprOf<'Interpolation'>,
   { file }: MistakeContext,
@@ -69,7 +69,7 @@ function plainPieces(
   return pieces
 }
 
-/** A character by which other languages interpolate: most strings have none. */
+/** A character that other languages use for interpolation: most strings have none. */
 function hasSign(text: string): boolean {
   return text.includes('$') || text.includes('#')
 }
@@ -130,7 +130,7 @@ function readValues(args: readonly Argument[], { file }: MistakeContext): readon
   return args.some(({ spread }) => spread) || values.some((value) => /["{}\n]/.test(value)) ? null : values
 }
 
-/** The string with a value in each placeholder, when there are as many of each. */
+/** The string with a value in each placeholder, if their numbers agree. */
 function filled(span: Span, source: string, pattern: RegExp, values: readonly string[] | null): Fix | null {
   const places = source.match(pattern) ?? []
   if (values === null || places.length !== values.length || places.some((place) => place.includes('.') || /[0-9]/.test(place)))

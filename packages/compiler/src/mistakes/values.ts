@@ -1,5 +1,5 @@
-// Values that nobody gets: the last value of a function, which is not returned; results of what has no other effect; comparisons
-// and sums that stand for themselves. The walk goes through statements and knows of each block whether its last value is used.
+// Unused values: the last value of a function, which is not returned; results of calls without other effects; comparisons
+// and sums as statements. The walk goes through statements and knows for each block whether its last value is used.
 
 import type { Block, Expr, FnDecl, IfExpr, Program, Stmt, ToolDecl, TypeExpr } from '@bridle/parser'
 import { forEachChild } from '@bridle/parser'
@@ -19,10 +19,10 @@ import {
 import { checkForeign, isForeignName } from './foreign.js'
 import { checkBraces, checkPercent, checkPlaceholders, checkText, hasForeignText, isOutput } from './strings.js'
 
-/** What becomes of the last value of a block. */
+/** The use of the last value of a block. */
 type Use = 'used' | 'lost' | { readonly lostBy: string; readonly name: string; readonly wanted: boolean }
 
-/** In other languages they change what they are called on; a result that is not assigned most likely was to be. */
+/** In other languages they change their receiver; an unassigned result most likely was to be assigned. */
 const NEVER_IN_PLACE: ReadonlySet<string> = new Set([
   'map', 'filter', 'flat_map', 'take', 'skip', 'slice', 'substring', 'chunk', 'window', 'sliding_window', 'each_cons', 'each_slice',
   'enumerate', 'zip', 'partition', 'map_values', 'map_keys', 'rekey', 'difference', 'intersect', 'intersection', 'symmetric_difference',
@@ -35,7 +35,7 @@ export function findLostValues(program: Program, context: MistakeContext): void 
 class Walk {
   private readonly context: MistakeContext
   private readonly returning = new Map<FnDecl, boolean>()
-  /** Whether a `try` is around whose body may be there to fail. */
+  /** Whether an enclosing `try` may have been written for a failing body. */
   private tries = 0
 
   constructor(context: MistakeContext) {
@@ -113,7 +113,7 @@ class Walk {
       default:
         forEachChild(stmt, (child) => {
           if (child.kind === 'Block') this.block(child, 'lost')
-          else this.expr(child as Expr) // what holds statements is named above
+          else this.expr(child as Expr) // all containers of statements are named above
         })
     }
   }
@@ -147,7 +147,7 @@ class Walk {
     if (isTyped && use !== 'lost' && decl.kind === 'FnDecl') this.checkEnd(decl, what)
   }
 
-  /** A function that says what it gives, and has a way to its end without giving it. */
+  /** A function with a declared result, and a path to its end without a value. */
   private checkEnd(decl: FnDecl, what: string): void {
     if (decl.returns === null || allowsNil(decl.returns) || endsBlock(decl.body, this.context)) return
     const last = this.lastOf(decl.body)
@@ -155,7 +155,7 @@ class Walk {
     this.context.report('M014', decl.name.span, { what, name: decl.name.text })
   }
 
-  /** Whether it is sure that an expression in the place of the last statement gives nothing that could have been meant. */
+  /** Whether an expression as the last statement certainly has no value that could be intended as the result. */
   private isNothing(expr: Expr): boolean {
     switch (expr.kind) {
       case 'If':
@@ -179,7 +179,7 @@ class Walk {
     scopes.close()
   }
 
-  /** A body of its own: a `try` around it is none of its. */
+  /** A function body: an enclosing `try` does not apply to it. */
   private apart(visit: () => void): void {
     const { tries } = this
     this.tries = 0
@@ -238,7 +238,7 @@ class Walk {
     else if (expr.otherwise !== null) this.block(expr.otherwise, use)
   }
 
-  /** Whether this last statement of a function has a value that was meant to be its result. */
+  /** Whether the last statement of a function has a value that was meant to be its result. */
   private isForgottenReturn(expr: Expr, wanted: boolean): boolean {
     switch (expr.kind) {
       case 'Nil':
@@ -267,7 +267,7 @@ class Walk {
     }
   }
 
-  /** All ways that come out end in a value, and at least one does. */
+  /** All paths that end normally have a value, and there is at least one. */
   private areWaysValued(ways: readonly Block[], wanted: boolean): boolean {
     let values = 0
     for (const way of ways) {
@@ -286,7 +286,7 @@ class Walk {
     return last?.kind === 'ExprStmt' ? last.value : null
   }
 
-  /** Whether a call gives nil, or nothing is known about what it gives. */
+  /** Whether a call returns nil, or its result is unknown. */
   private givesNil(call: Expr): boolean {
     const { context } = this
     if (context.purity.isPure(call)) return false
@@ -297,7 +297,7 @@ class Walk {
     return context.names.declared.has(name) || !context.hasResult(name)
   }
 
-  /** A statement that only has a value. */
+  /** A statement without effects. */
   private discarded(expr: Expr, stmt: Stmt): void {
     const { context } = this
     if (this.tries > 0 || expr.kind === 'Nil' || !context.purity.isPure(expr)) return
@@ -322,7 +322,7 @@ class Walk {
         return context.report('M003', stmt.span, { what: isComparison ? 'comparison' : 'operation' }, fix)
       }
       case 'Identifier':
-        // What the name is of another language is said of it.
+        // Names of other languages have their own finding.
         if (!isForeignName(expr, context)) context.report('M003', stmt.span, { what: WORDS[expr.kind] })
         return
       case 'Member':
@@ -347,7 +347,7 @@ class Walk {
     }
   }
 
-  /** A `let` that becomes a `var`, so that it can be assigned. */
+  /** Changes a `let` to a `var`, so that it can be assigned. */
   private makeVariable(expr: Expr): { readonly name: string; readonly edits: Fix['edits'] } | null {
     if (expr.kind !== 'Identifier') return null
     const { scopes, file } = this.context
@@ -356,7 +356,7 @@ class Walk {
     return { name: expr.name, edits: [{ span: { start, end: start + 3 }, text: 'var' }] }
   }
 
-  /** The text of a place that can be assigned to; null when it is none, or belongs to a `let`. */
+  /** The text of an assignable expression; null when it is not assignable, or belongs to a `let`. */
   private pathText(expr: Expr): string | null {
     let root = expr
     while ((root.kind === 'Member' && !root.optional) || (root.kind === 'Index' && !root.optional)) {
@@ -437,7 +437,7 @@ class Walk {
   private children(expr: Expr): void {
     forEachChild(expr, (child) => {
       if (child.kind === 'Block') this.block(child, 'used')
-      else this.expr(child as Expr) // blocks and expressions are all that expressions hold
+      else this.expr(child as Expr) // expressions contain only blocks and expressions
     })
   }
 }
@@ -472,7 +472,7 @@ function allowsNil(type: TypeExpr): boolean {
   return type.kind === 'NilType' || (type.kind === 'NamedType' && !GIVEN_TYPES.has(type.name.text))
 }
 
-/** Types of which nil is none. */
+/** Types that exclude nil. */
 const GIVEN_TYPES: ReadonlySet<string> = new Set([
   'int',
   'float',
@@ -490,7 +490,7 @@ function typeName({ returns }: FnDecl | ToolDecl): string {
   return returns?.kind === 'NamedType' ? returns.name.text : ''
 }
 
-/** The blocks of an `if` with an `else`; null without one, since then there is a way without a value. */
+/** The blocks of an `if` with an `else`; null without one, since then a path has no value. */
 function listWays(expr: IfExpr): Block[] | null {
   const ways: Block[] = []
   let at: Block | IfExpr | null = expr

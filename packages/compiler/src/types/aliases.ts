@@ -1,4 +1,4 @@
-// Follows type aliases. Resolution is of the head only: parts are followed when somebody looks at them, which keeps recursive
+// Follows type aliases. Only the head is resolved; parts are resolved on demand, which keeps recursive
 // aliases finite. A union given to a generic alias distributes: `Box<"a" | "b">` is `Box<"a"> | Box<"b">`.
 
 import type { AliasInfo, Scope } from './scope.js'
@@ -23,7 +23,7 @@ export function resolveHead(type: Type, scope: Scope): Type {
   return at
 }
 
-/** The members of a union with each member's head resolved; null when the type is no union. */
+/** The members of a union with each member's head resolved; null when the type is not a union. */
 export function resolveMembers(type: Type, scope: Scope): readonly Type[] | null {
   const head = resolveHead(type, scope)
   return head.kind === 'union' ? head.members.map((member) => resolveHead(member, scope)) : null

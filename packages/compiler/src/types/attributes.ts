@@ -1,5 +1,5 @@
-// Attributes: are they known, do they stand on the right kind of declaration, and do the ones for Flow predicates fit together.
-// All of it warns only; what attributes do is decided elsewhere.
+// Checks attributes: whether they are known, are on the right kind of declaration, and whether those for Flow predicates are consistent.
+// It only warns; the effect of attributes is implemented elsewhere.
 
 import type { Attribute, AttributeValue, Declaration, Program } from '@bridle/parser'
 import type { CheckContext, Deprecation } from './context.js'
@@ -16,7 +16,7 @@ const ON_FN: Placement = { kinds: ['FnDecl'], target: 'function' }
 const ON_TOOL: Placement = { kinds: ['ToolDecl'], target: 'tool' }
 const ON_CALLABLE: Placement = { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }
 
-/** THE table of attributes: where each may stand. */
+/** THE table of attributes: where each is allowed. */
 const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placement | null>([
   ['deprecated', ANYWHERE],
   ['complexity', ANYWHERE],
@@ -31,7 +31,7 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['semantic', ON_FN],
   ['archivist', ON_FN],
   ['retroactive', ON_FN],
-  // Of Bridle: what may be done with tools, and how (docs/tools/grants.md).
+  // Extensions of Bridle: which tools may be used, and how (docs/tools/grants.md).
   ['grant', ON_CALLABLE],
   ['budget', ON_CALLABLE],
   ['grant_import', ANYWHERE],
@@ -39,7 +39,7 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['recovery', ON_TOOL],
 ])
 
-/** Arguments of `@retries` (`retry` is a word of the language), as in the dict `retry` of tool_define. */
+/** Arguments of `@retries` (`retry` is a keyword), as in the dict `retry` of tool_define. */
 const RETRY_ARGUMENTS: readonly string[] = [
   'max',
   'max_retries',

@@ -1,4 +1,4 @@
-// Finds what a type parameter stands for by laying a declared type over an actual one. Only positions where
+// Binds type parameters by matching a declared type against an actual one. Only positions where
 // the two have the same outer form are descended into; unions and lazy sequences are not.
 
 import { isNamed, sameType, type Type } from './type.js'

@@ -1,4 +1,4 @@
-// The table made from the definitions: readable, sorted, without what is missing.
+// The table generated from the definitions: valid, sorted, without missing builtins.
 
 import { SuggestionBudget } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
@@ -16,13 +16,13 @@ test('rows are sorted and unique, and no missing builtin is among them', () => {
   expect(names.filter((name) => TOLERATED_NAMES.has(name))).toEqual([])
 })
 
-test('every signature can be read', () => {
+test('every signature parses', () => {
   for (const { name, params, returns, generic } of BUILTINS.values()) {
     expect([params, returns, generic], name).toBeDefined()
   }
 })
 
-test('what a signature says, and what the checker takes the result for', () => {
+test('the signature, and the result type for the checker', () => {
   const table = withBuiltins([
     { signature: 'host_plain(x: int, ...rest: any) -> string | nil' },
     { signature: 'host_less(x: fn(int) -> bool) -> list<int>', checkedAs: 'list' },

@@ -1,5 +1,5 @@
-// Builtins as the checker sees them: a name, perhaps a plain return type, and for a few a generic signature that gives a better
-// one when every type parameter could be bound. The rows are made from the definitions (scripts/generate-builtin-types.ts). The
+// Builtins as the checker sees them: a name, an optional return type, and for a few a generic signature that gives a better
+// one if every type parameter can be bound. The rows are generated from the definitions (scripts/generate-builtin-types.ts). The
 // checker never counts or compares the arguments of a builtin.
 
 import { BUILTIN_ROWS } from './builtins.generated.js'
@@ -10,7 +10,7 @@ import { ANY, type Known, type Type } from './type.js'
 export interface BuiltinSignature {
   readonly name: string
   readonly params: readonly ParamInfo[]
-  /** What the checker takes the result for where no type parameter says more; null when nothing is known. */
+  /** The result type without bound type parameters; null when it is unknown. */
   readonly returns: Known
   readonly generic: GenericSignature | null
 }
@@ -23,10 +23,10 @@ export interface GenericSignature {
 
 export type BuiltinSignatures = ReadonlyMap<string, BuiltinSignature>
 
-/** Callable without being in the table. */
+/** Callable without a row in the table. */
 const CONSTRUCTORS = new Set(['Ok', 'Err', 'Some', 'None'])
 
-/** A signature whose parts are read when they are asked for: a script calls a handful of a thousand builtins. */
+/** A signature that is parsed on demand: a script calls only a few of a thousand builtins. */
 class TextSignature implements BuiltinSignature {
   readonly name: string
   private readonly text: string
@@ -53,7 +53,7 @@ class TextSignature implements BuiltinSignature {
   get returns(): Known {
     if (this.knownReturns === undefined) {
       const { typeParams, returns } = this.parts
-      // A result that depends on a type parameter is known where that is bound, and only there.
+      // A result that depends on a type parameter is known only if that is bound.
       const plain = this.checkedAs ?? (typeParams.length > 0 ? '' : returns)
       this.knownReturns = isSaid(plain) ? readType(plain) : null
     }
@@ -75,14 +75,14 @@ class TextSignature implements BuiltinSignature {
   }
 }
 
-/** Nothing is known of a result that is any value. */
+/** A result of type `any` is unknown. */
 function isSaid(returns: string): boolean {
   return returns !== '' && returns !== '?' && returns !== 'any'
 }
 
 export const BUILTINS: BuiltinSignatures = readRows()
 
-/** What a definition says of its types. */
+/** The types of a definition. */
 export interface HostSignature {
   /** `area<T>(shape: T, scale?: float) -> float`, or the name alone. */
   readonly signature: string
@@ -108,7 +108,7 @@ export interface SignatureParts {
 const NAME = /^[\w.]+/
 const FORM = /^[\w.]+(?:<([\w, ]+)>)?\(/
 
-/** The parts of `name<T>(params) -> returns`; throws for a text of another form. */
+/** The parts of `name<T>(params) -> returns`; throws for text of another form. */
 export function splitSignature(text: string): SignatureParts {
   const head = FORM.exec(text)
   if (head === null) throw new Error(`unreadable signature: ${text}`)
@@ -123,7 +123,7 @@ export function splitSignature(text: string): SignatureParts {
   }
 }
 
-/** Where the parenthesis closes behind which the parameters begin. */
+/** Index of the parenthesis before the parameters. */
 function findParamsEnd(text: string, from: number): number {
   for (let at = from, depth = 0; at < text.length; at++) {
     const char = text[at]!
@@ -138,7 +138,7 @@ function findParamsEnd(text: string, from: number): number {
   throw new Error(`unreadable signature: ${text}`)
 }
 
-/** What cannot be read is not known: the name alone is enough to call it. */
+/** An unparsable signature leaves the types unknown: the name alone is enough to call it. */
 function readHostSignature({ signature, checkedAs }: HostSignature): BuiltinSignature {
   const name = NAME.exec(signature)?.[0] ?? signature
   try {
@@ -150,7 +150,7 @@ function readHostSignature({ signature, checkedAs }: HostSignature): BuiltinSign
   }
 }
 
-/** Names that resolve as call targets without anybody declaring them. */
+/** Names that resolve as call targets without a declaration. */
 export function isReservedCallName(name: string): boolean {
   return CONSTRUCTORS.has(name) || name.startsWith('__') || name.startsWith('hostlib_')
 }

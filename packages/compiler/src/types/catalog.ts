@@ -1,5 +1,5 @@
-// THE table of what the checker reports, in the row form of the parser's catalogue, which it is joined with for `explain`.
-// Messages are the language's wording, for scripts and suites match on them; codes, hints and explanations are ours. N: names and
+// THE table of the checker's findings, in the row form of the parser's catalogue, which it is joined with for `explain`.
+// Messages are the language's wording, because scripts and suites match on them; codes, hints and explanations are ours. N: names and
 // declarations, T: types, A: arguments of the host's tools.
 
 import { entry } from '@bridle/parser'
@@ -364,7 +364,7 @@ const OWN_CATALOG = {
   }),
 }
 
-/** What CHECK_CATALOG is made of; a code is in one of them. */
+/** The parts of CHECK_CATALOG; each code is in exactly one of them. */
 export const CHECK_CATALOGS = [GRANT_CATALOG, STRICT_CATALOG, TOOL_CATALOG, OWN_CATALOG] as const
 
 export const CHECK_CATALOG = { ...GRANT_CATALOG, ...STRICT_CATALOG, ...TOOL_CATALOG, ...OWN_CATALOG }

@@ -30,7 +30,7 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
     const signature = visibleFunction(name, scope)
     if (signature !== null && signature !== undefined) {
       if (signature.returns?.kind === 'never') checkNarrowed(`${name}()`, call.span, scope, context)
-      // A tool or pipeline of the file is no function; its placeholder takes no arguments.
+      // A tool or pipeline of the file is not a function; its placeholder takes no arguments.
       if (signature === PLACEHOLDER) checkArity(call, signature, scope, context)
       else if (signature.tool !== undefined) checkToolFunction(signature.tool, call, scope, context)
       else checkSignature(call, signature, scope, context)
@@ -54,7 +54,7 @@ function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext):
   const name = call.callee.text
   if (context.importedNames === null || isKnownTarget(name, scope, context)) return
   const budget = context.suggestions
-  // Another name would be another thing.
+  // Another name would mean something else.
   const isHopeless = budget.isSpent || TOLERATED_NAMES.has(name) || context.askedNames.has(name)
   const suggestion = isHopeless ? null : closest(name, callCandidates(scope, context.importedNames), budget)
   context.report('N001', call.callee.span, { name, suggestion })

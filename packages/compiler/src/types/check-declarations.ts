@@ -1,5 +1,5 @@
-// Checks inside declarations. A function body sees the outermost scope and its own parameters, never the locals around it
-//; closures, in check-expressions.ts, do see them.
+// Checks inside declarations. A function body sees the outermost scope and its own parameters, never the enclosing locals;
+// closures, in check-expressions.ts, do see them.
 
 import type { Declaration, FnDecl, IfExpr, Param, Stmt } from '@bridle/parser'
 import { resolveHead } from './aliases.js'
@@ -15,7 +15,7 @@ import { show } from './show.js'
 import { DICT, type Known, type Type, readType, typeOrNull } from './type.js'
 import { checkVariance } from './variance.js'
 
-/** A declaration where it stands; at the top level its name is known already and `scope` is the outermost one or a copy. */
+/** A declaration in its scope. At the top level its name is already registered and `scope` is the outermost one or a copy. */
 export function checkDeclaration(decl: Declaration, scope: Scope, context: CheckContext): void {
   checkAttributes(decl, context)
   switch (decl.kind) {
@@ -69,7 +69,7 @@ function checkFunction(decl: FnDecl, context: CheckContext, isMethod = false): v
   const scope = functionScope(decl, readStream(decl, returns, context), context)
   for (const param of decl.params) bindParam(param, scope, context)
   context.checkBlock(decl.body, scope)
-  // A body that yields makes its `return`s meet the generator too, but for methods, whose types are what is written.
+  // If a body yields, its `return`s are compared with the generator type too, except in methods, whose types are as written.
   if (returns === null || (isMethod && decl.returns === null)) return
   const fresh = functionScope(decl, null, context)
   for (const param of decl.params) fresh.define(param.name.text, typeOrNull(param.type))
@@ -83,7 +83,7 @@ function functionScope(decl: FnDecl, stream: Enclosing['stream'], context: Check
   return scope
 }
 
-/** A default is checked for itself, never compared with the annotation; earlier parameters are in scope. */
+/** A default is checked on its own, never compared with the annotation; earlier parameters are in scope. */
 function bindParam(param: Param, scope: Scope, context: CheckContext): void {
   scope.define(param.name.text, typeOrNull(param.type))
   if (param.defaultValue !== null) context.checkExpr(param.defaultValue, scope)
@@ -94,7 +94,7 @@ function readStream(decl: FnDecl, returns: Known, context: CheckContext): Enclos
   const type = returns === null ? null : resolveHead(returns, context.root)
   if (type !== null && type.kind === 'stream') return { element: type.element }
   if (decl.returns === null || type === null || (type.kind === 'named' && bareName('stream', type.name))) return { element: null }
-  // Without a place of its own, as in the reference: the annotation is about the whole function.
+  // Without a position, as in the reference: the annotation is about the whole function.
   context.report('T033', { start: 0, end: 0 }, { actual: show(readType(decl.returns)) })
   return { element: null }
 }
@@ -133,7 +133,7 @@ function checkEvalPack(decl: Extract<Declaration, { kind: 'EvalPackDecl' }>, sco
 
 /**
  * Compares the direct `return`s of a body, and those in its `if`s, with the return type. The scope knows the parameters and what
- * conditions teach about them; locals are unknown here, and other statements are not entered.
+ * conditions prove about them; locals are unknown here, and other statements are not entered.
  */
 function checkReturns(body: readonly Stmt[], scope: Scope, expected: Type, context: CheckContext): void {
   for (const stmt of body) {

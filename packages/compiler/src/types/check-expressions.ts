@@ -1,6 +1,6 @@
-// Checks of expressions. Children come first, then the node's own check, except for calls (check-calls.ts); the first error of
-// a file is what a failing program reports, so this order is part of the language. Text inside `${…}` is
-// not looked at.
+// Checks of expressions. Children come first, then the node's own check, except for calls (check-calls.ts). A failing program
+// reports the first error of its file, so this order is part of the language. Code inside `${…}` is
+// not checked.
 
 import type { Block, DictEntry, Expr, ExprOf, IfExpr } from '@bridle/parser'
 import { checkCall } from './check-calls.js'
@@ -20,7 +20,7 @@ import { closest } from './suggest.js'
 import { checkToolCallback, checkToolStage } from './tools/calls.js'
 import { isNamed, type Known, substitute, typeOrNull } from './type.js'
 
-/** A function body of its own: `try*` has a target, streams end here. */
+/** A function body: `try*` has a target, streams end here. */
 export const IN_CLOSURE: Enclosing = { callable: true, stream: null }
 
 function observeName(name: ExprOf<'Identifier'>, scope: Scope, observe: NonNullable<CheckContext['observe']>): void {
@@ -194,7 +194,7 @@ function branch(changes: readonly Change[], scope: Scope): Scope {
   return inner
 }
 
-/** Stages of a pipe are checked as they are written: `v |> f(1)` is a call of `f` with one argument. */
+/** Stages of a pipe are checked as written: `v |> f(1)` is a call of `f` with one argument. */
 function checkPipe(expr: ExprOf<'Pipe'>, scope: Scope, context: CheckContext): void {
   const stages: Expr[] = []
   let at: Expr = expr
@@ -275,7 +275,7 @@ function checkClosure(expr: ExprOf<'Closure'>, scope: Scope, context: CheckConte
   context.checkBlock(expr.body, inner)
 }
 
-/** An `if` chain; what a branch that never comes out leaves behind is applied to `scope`. */
+/** An `if` chain; what holds because a branch never ends normally is applied to `scope`. */
 function checkIf(first: IfExpr, scope: Scope, context: CheckContext): void {
   let around = scope
   let at: Block | IfExpr | null = first
@@ -289,14 +289,14 @@ function checkIf(first: IfExpr, scope: Scope, context: CheckContext): void {
     const otherwise: Scope = branch(whenFalse, around)
     const elseBlock: Block | null = node.otherwise !== null && node.otherwise.kind === 'Block' ? node.otherwise : null
     if (elseBlock !== null) context.checkBlock(elseBlock, otherwise)
-    // Inside a chain the change reaches only the rest of that chain, whose scope nobody sees afterwards.
+    // Inside a chain the change reaches only the rest of that chain, whose scope is discarded afterwards.
     if (node === first) apply(survivingChanges(node, whenTrue, whenFalse), scope)
     around = otherwise
     at = elseBlock === null ? node.otherwise : null
   }
 }
 
-/** What holds after an `if` because one of its branches does not come out. */
+/** What holds after an `if` because one of its branches never ends normally. */
 export function survivingChanges(node: IfExpr, whenTrue: readonly Change[], whenFalse: readonly Change[]): readonly Change[] {
   const thenExits = blockExits(node.then)
   const otherExits = node.otherwise !== null && elseExits(node.otherwise)

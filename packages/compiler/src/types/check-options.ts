@@ -1,4 +1,4 @@
-// Dict literals that are options of builtins: a key that nothing reads is a mistake that a run passes over without a word.
+// Dict literals as options of builtins: an unknown key is a mistake that a run silently ignores.
 
 import type { Expr, ExprOf, SuggestionBudget } from '@bridle/parser'
 import { OPTIONS_OF_LINT } from '../signatures.js'
@@ -10,8 +10,8 @@ import { type Candidate, countEdits, suggestName } from './strict/suggest.js'
 import { closest } from './suggest.js'
 
 /**
- * Stands among the keys where others have a meaning, too: only what looks like a slip of one is reported then. Its type is that of the
- * others: `dict` where they are names of providers.
+ * Marker among the keys: other keys are allowed too, so only likely typos are reported. Its type is that of the
+ * others: `dict` if they are names of providers.
  */
 const OTHERS = '*'
 
@@ -21,7 +21,7 @@ export function checkOptions(call: ExprOf<'Call'>, context: CheckContext): void 
   const args = positional(call.args)
   for (const [place, [param, keys]] of shapes.entries()) {
     const arg = args[param]
-    // What may be options where nothing follows is something else before them.
+    // A dict counts as options only as the last argument.
     if (args.length > param + 1 && place + 1 < shapes.length) continue
     if (arg?.kind === 'Dict') checkKeys(arg, readKeys(keys), call.callee.text, context)
   }
@@ -41,22 +41,22 @@ function checkKeys(dict: Extract<Expr, { kind: 'Dict' }>, known: KnownKeys, name
     if (suggestion === null && isOpen) continue
     const { span, text } = entry.key
     const fix = entry.quoted ? undefined : replaceWord(span, suggestion)
-    // A run accepts a key that something else may read.
+    // A run accepts a key that another component may read.
     const severity = isOpen && others !== 'dict' ? 'warning' : 'error'
     context.report('T084', span, { key: text, name, suggestion }, fix, severity)
   }
 }
 
-/** What another library means by a key, where the dict does not have that already. */
+/** The equivalent of another library's key, if the dict does not have it already. */
 function findHabit(text: string, keys: readonly string[], dict: Extract<Expr, { kind: 'Dict' }>): string | null {
   const words = Object.hasOwn(OPTION_HABITS, text) ? OPTION_HABITS[text]! : []
   const isThere = (word: string): boolean => dict.entries.some((entry) => entry.kind === 'named' && entry.key.text === word)
   return words.find((word) => keys.includes(word) && !isThere(word)) ?? null
 }
 
-/** Where other keys have a meaning too, one must be very near to be a misspelt one. */
+/** If other keys are allowed, only a very near one counts as misspelt. */
 function suggestNear(text: string, keys: readonly string[], budget: SuggestionBudget): string | null {
-  // Keys are many, so that one is near by chance: three edits make another word.
+  // With many keys, one is near by chance: three edits make another word.
   const suggest = (distance: Candidate['distance']): string | null =>
     suggestName(
       text,
@@ -67,7 +67,7 @@ function suggestNear(text: string, keys: readonly string[], budget: SuggestionBu
   return near === null || (countEdits(text, near, 3) > 2 && suggest(1) === null) ? null : near
 }
 
-/** What other libraries call an option: the first that the builtin has is meant. */
+/** Names of options in other libraries: the first equivalent that the builtin has is meant. */
 const OPTION_HABITS: Readonly<Record<string, readonly string[]>> = {
   max_turns: ['max_iterations'],
   max_steps: ['max_iterations'],
@@ -90,11 +90,11 @@ const OPTION_HABITS: Readonly<Record<string, readonly string[]>> = {
 
 interface KnownKeys {
   readonly keys: readonly string[]
-  /** The type of others; null where there are none. */
+  /** The type of other keys; null if they are not allowed. */
   readonly others: string | null
 }
 
-/** Behind a key may stand its type, which strict/options.ts looks at. */
+/** A key may have its type appended, which strict/options.ts reads. */
 function readKeys(text: string): KnownKeys {
   const keys: string[] = []
   let others: string | null = null

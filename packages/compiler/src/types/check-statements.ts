@@ -1,5 +1,5 @@
-// Checks of statements and what they teach the scope: bindings, assignments, loops, exits. A scope stands for one block; what a
-// statement learns holds for the statements after it in that block.
+// Checks of statements and what they prove: bindings, assignments, loops, exits. A scope represents one block; what a
+// statement proves holds for the statements after it in that block.
 
 import type { Binding, Block, Stmt } from '@bridle/parser'
 import { checkNarrowed } from './check-calls.js'
@@ -18,7 +18,7 @@ import { isNamed, type Known, NIL, type Type, readType, makeUnion } from './type
 
 type StmtOf<K extends Stmt['kind']> = Extract<Stmt, { kind: K }>
 
-/** Everything behind a statement that never comes out is dead: said once, then the block is left alone. */
+/** Code after a statement that never ends normally is unreachable: reported once, then the rest of the block is skipped. */
 export function checkStatements(block: Block, scope: Scope, context: CheckContext): void {
   let dead = false
   for (const stmt of block.body) {
@@ -186,7 +186,7 @@ function checkAssign(stmt: StmtOf<'Assign'>, scope: Scope, context: CheckContext
   const { target } = stmt
   context.checkExpr(stmt.value, scope)
   if (target.kind !== 'Identifier') {
-    // What is stored in a property or element is not compared; the parts of the target are expressions like others.
+    // Values stored in a property or element are not compared; the parts of the target are checked as expressions.
     if (target.kind === 'Member' || target.kind === 'Index') context.checkExpr(target.object, scope)
     if (target.kind === 'Index') context.checkExpr(target.index, scope)
     return
@@ -213,8 +213,8 @@ function isRefined(variable: Variable): boolean {
 }
 
 /**
- * The first value of a variable that began as nil makes its type `A | nil`. Where the value is unknown, or given in an inner
- * block whose other ways out are not followed, nothing is known about the variable afterwards.
+ * The first value of a variable that was initialised with nil makes its type `A | nil`. If the value is unknown, or assigned in an inner
+ * block whose other exits are not followed, nothing is known about the variable afterwards.
  */
 function widen(name: string, actual: Known, scope: Scope): void {
   if (isNamed(actual, 'nil')) return

@@ -1,4 +1,4 @@
-// Each row of the catalogue, positive and negative, and the behaviour that programs rely on. Fragments stand in a pipeline.
+// Each row of the catalogue, positive and negative, and the behaviour that programs rely on. Fragments are in a pipeline.
 
 import { describe, expect, test } from 'vitest'
 import { check, checkBody, diagnose } from './test-support/check-source.js'
@@ -576,7 +576,7 @@ table('schemas as types', [
   ['fn take<T>(raw, s: Schema<T>) -> T { return raw }\ntake(1, {type: "int"})\ntake(1, {other: 1})'],
 ])
 
-test('a repair for adding a string and something else', () => {
+test('a repair for adding a string and a value of another type', () => {
   expect(
     diagnose('let x = 1\nfn f(x: int) { let s = "n=" + x\nlet t = x + "!"\nlet u = "a}" + x\nlet v = "a" + f("b") }').map(
       (finding) => finding.fix?.edits[0]?.text ?? null,
@@ -609,7 +609,7 @@ test('strict types warn about unvalidated values', () => {
   expect(checkBody('let d = json_parse("1")\nprintln(d.a)')).toEqual([])
 })
 
-test('a call of a constant is an error where asked for, and stops no run', () => {
+test('a call of a constant is an error on request, and does not stop a run', () => {
   const calls = 'stream({})\npi()'
   expect(checkBody(calls)).toEqual([])
   expect(checkBody(calls, { refuseMissing: true })).toEqual([
@@ -619,7 +619,7 @@ test('a call of a constant is an error where asked for, and stops no run', () =>
   expect(check('fn stream(x) { return x }\nstream(1)', { refuseMissing: true })).toEqual([])
 })
 
-test('options that nobody reads', () => {
+test('unknown options', () => {
   const thorough = (source: string): readonly string[] => checkBody(source, { strictness: 'full' })
   expect(thorough('agent_loop("x", nil, {max_iteration: 1})')).toEqual([
     'E `agent_loop` has no option `max_iteration` — did you mean `max_iterations`?',

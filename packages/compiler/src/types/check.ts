@@ -1,4 +1,4 @@
-// Front door of the checker: one file's tree in, its diagnostics out, in in the order that the language defines. A failing run
+// Entry point of the checker: from one file's tree to its diagnostics, in the order that the language defines. A failing run
 // reports the first error and every warning becomes a line of output, so the checker is silent wherever nothing is
 // known.
 //
@@ -39,15 +39,15 @@ export interface CheckOptions {
   readonly extraGlobals?: readonly string[]
   /** Strict types mode. */
   readonly strict?: StrictTypes
-  /** `language` (the default) reports what the language does; `full` also what is surely or nearly surely a mistake (strict/). */
+  /** `language` (the default) reports what the language does; `full` also certain and nearly certain mistakes (strict/). */
   readonly strictness?: Strictness
   /** Constants of the language that can be named without a declaration; for the full strictness. */
   readonly constants?: readonly string[]
-  /** Whether calls of builtins that the language has and Bridle has not are errors (missing-builtins.ts). */
+  /** Whether calls of the language's builtins that Bridle lacks are errors (missing-builtins.ts). */
   readonly refuseMissing?: boolean
   /** Called with the printed type of each name at its declaration and uses; for editors. */
   readonly observe?: (span: Span, type: string) => void
-  /** The only function of the top level that is looked into, for who asks about names in it and for no findings. */
+  /** The only top-level function to check, for callers that need the types of its names and no findings. */
   readonly only?: Stmt
   /** Called with the printed type of this expression statement, null when unknown; for editors and the prompt. */
   readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
@@ -55,7 +55,7 @@ export interface CheckOptions {
   readonly standardModules?: readonly string[]
   /** The standard module that alone exports a name, for suggestions of the full strictness; null when there is none. */
   readonly findStandard?: (name: string) => string | null
-  /** Tools of the host; nothing is said of their calls when absent. */
+  /** Tools of the host; their calls are not checked when absent. */
   readonly tools?: ToolTypes
   /** Tools by the names that `use tool … as NAME` gives them. */
   readonly toolAliases?: ReadonlyMap<string, string>
@@ -63,7 +63,7 @@ export interface CheckOptions {
 }
 
 export interface CheckLimits {
-  /** Limit of diagnostics for a file; of the others only the number is reported. */
+  /** Maximum number of diagnostics per file; the others are only counted. */
   readonly findings?: number
   /** Limit of checked expressions and compared types. */
   readonly checkSteps?: number
@@ -72,10 +72,10 @@ export interface CheckLimits {
 export const CHECK_LIMITS: Required<CheckLimits> = { findings: 1000, checkSteps: 10_000_000 }
 
 /**
- * Conditions narrow a variable that is declared with an alias of a union, which the language does not ask for;
- * that may take findings away, never add any: a value of the narrower type does not fit everything that the alias fits
- * (`list<int>` is no `list<Id>`). Where it was done and there are findings, the file is therefore checked without it as well, and
- * what is found both ways counts.
+ * Conditions also narrow variables declared with an alias of a union, which the language does not require.
+ * This must only remove findings, never add any: a value of the narrower type may fit less than the alias does
+ * (`list<int>` is not `list<Id>`). If it happened and there are findings, the file is therefore checked again without it, and
+ * only findings of both checks count.
  */
 export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
   const found = options.strictness === 'full' ? checkFully(program, options) : checkBothWays(program, options).diagnostics
@@ -104,7 +104,7 @@ function checkBothWays(program: Program, options: CheckOptions): Checked {
   return { ...plain, diagnostics: plain.diagnostics.filter((diagnostic) => found.has(formatPlace(diagnostic))) }
 }
 
-/** What the language finds and what the strict passes find; where both speak of one place, the strict ones say it better. */
+/** Findings of the language and of the strict passes; at the same position the strict ones are better. */
 function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
   const { diagnostics, root, context } = checkBothWays(program, options)
   if (context === null) return diagnostics
@@ -131,10 +131,10 @@ function checkFully(program: Program, options: CheckOptions): Diagnostic[] {
   const isAsked = ({ span }: Diagnostic): boolean => context.askedNames.has(options.file.text.slice(span.start, span.end))
   const isMissing = strict.some(({ code }) => code === 'N049')
   const kept = diagnostics.filter((one) => {
-    // Said of the import.
+    // Reported at the import.
     if (one.code === 'N001' && isMissing && isAsked(one)) return false
     if (one.code === 'T021' && counted.has(one.span.start)) return false
-    // Nothing fits a type that is not there.
+    // Nothing is compatible with a missing type.
     if (one.code === 'T014' && unknown.some(({ start, end }) => start >= one.span.start && end <= one.span.end)) return false
     return !better.has(formatPlace(one)) && !(one.code === 'T006' && assigned.has(one.span.start))
   })
@@ -152,7 +152,7 @@ interface Checked {
   /** Whether checking stayed within its limits. */
   readonly isWhole: boolean
   readonly root: Scope
-  /** null when checking broke off before there was one. */
+  /** null when checking stopped before there was one. */
   readonly context: CheckContext | null
 }
 
@@ -235,7 +235,7 @@ function registerImports(program: Program, imports: Imports, root: Scope): Reado
       names.add(name)
       const type = source?.types.get(name)
       if (source === undefined || type === undefined) continue
-      // A private enum keeps its variants to itself; a private struct must at least be constructible.
+      // A private enum hides its variants; a private struct must at least be constructible.
       if (type.kind === 'EnumDecl' && !source.exports.has(name)) continue
       registerType(root, type)
       root.declareMethods(name, source.methods.get(name) ?? null)
@@ -293,7 +293,7 @@ function registerCallables(items: readonly Stmt[], root: Scope, signature: Check
       case 'Let':
         if (item.binding.kind !== 'NameBinding') break
         root.define(item.binding.name.text, null)
-        // Of the file, and of pipelines, whose bodies others may extend; a `var` of one function leaves another's names alone.
+        // For the file, and for pipelines, whose bodies others may extend; a `var` of one function does not affect names of another.
         if (item.mutable && outer) root.markMutable(item.binding.name.text)
         break
       default:
@@ -333,7 +333,7 @@ function checkTopLevel(item: Stmt, context: CheckContext): void {
   // Each other item sees the outermost scope and leaves behind the names it binds, never their types.
   const scope = root.child()
   context.checkStmt(item, scope)
-  // What a tool of the host gives is no part of the language: its type stays known.
+  // The result of a host tool is outside the language: its type stays known.
   const isTyped = item.kind === 'Let' && !item.mutable && callsTool(item.value, root)
   for (const [name, variable] of scope.ownVariables()) if (isTyped || !root.hasOwnVariable(name)) root.put(name, variable)
   for (const name of scope.ownMutable()) root.markMutable(name)

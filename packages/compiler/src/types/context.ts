@@ -21,22 +21,22 @@ export interface CheckContext {
   readonly report: <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix, severity?: Severity) => void
   /** Names that imports bring; null when an import could not be resolved, which turns the checks of unknown names off. */
   readonly importedNames: ReadonlySet<string> | null
-  /** Names that imports ask for, whether the modules have them or not. */
+  /** Names that imports list, whether the modules have them or not. */
   readonly askedNames: ReadonlySet<string>
-  /** Declared under an attribute: known as call targets and nothing more. */
+  /** Declared under an attribute: known only as call targets. */
   readonly otherNames: ReadonlySet<string>
   /** Missing builtins, whose calls are allowed. */
   readonly toleratedNames: ReadonlySet<string>
-  /** Whether keys of options that the builtin does not read are reported; the language leaves them alone. */
+  /** Whether unknown keys of options are reported; the language does not. */
   readonly reportsOptions: boolean
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
-  /** Strict types leave alone the fields that a builtin names in the type of its result. */
+  /** Strict types accept the fields that a builtin lists in its result type. */
   readonly trustsResults: boolean
   /** Of the file. */
   readonly suggestions: SuggestionBudget
   readonly observe: ((span: Span, type: string) => void) | null
-  /** The only function of the top level that is looked into; null for all of them. */
+  /** The only top-level function to check; null for all of them. */
   readonly only: Stmt | null
   readonly probe: { readonly stmt: Stmt; readonly found: (type: string | null) => void } | null
   readonly signature: (decl: FnDecl) => FnSignature
@@ -55,7 +55,7 @@ export function reporter(diagnostics: Diagnostic[]): CheckContext['report'] {
   }
 }
 
-/** Signatures are asked for when a name is registered, called and checked; a body is searched for `yield` once. */
+/** Signatures are needed when a name is registered, called and checked; a body is searched for `yield` once. */
 export function signatureCache(): (decl: FnDecl) => FnSignature {
   const known = new Map<FnDecl, FnSignature>()
   return (decl) => {

@@ -149,7 +149,7 @@ function variances(params: readonly TypeParam[]): readonly Variance[] {
   return params.map((param) => param.variance)
 }
 
-/** Type of a value of a declared enum or struct whose type arguments are not known. */
+/** Type of a value of a declared enum or struct whose type arguments are unknown. */
 export function makeNominal(name: string, info: { readonly params: readonly string[] }): Type {
   return nominal(name, info.params.length)
 }

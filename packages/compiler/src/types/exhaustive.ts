@@ -12,7 +12,7 @@ import { quote, show } from './show.js'
 import { BOOL, FLOAT, INT, isNamed, type Known, NIL, sameType, STRING, type Type, makeUnion } from './type.js'
 
 /**
- * Type of a pattern that is a literal; null for every other pattern. A negative number is a literal with an operator in front: such
+ * Type of a literal pattern; null for every other pattern. A negative number is a literal with an operator: such
  * an arm counts as one that may match anything.
  */
 export function literalPattern(pattern: Expr): Type | null {

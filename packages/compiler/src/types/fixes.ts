@@ -5,8 +5,8 @@ import type { Fix } from './context.js'
 import { isNamed, type Type } from './type.js'
 
 /**
- * `"n=" + x` → `"n=${x}"` and `x + "!"` → `"${x}!"`: only for a plain double-quoted literal beside a value that is no string,
- * and only when the value's text can stand inside `${…}` unchanged.
+ * `"n=" + x` → `"n=${x}"` and `x + "!"` → `"${x}!"`: only for a plain double-quoted literal beside a value that is not a string,
+ * and only when the value's source can be inside `${…}` unchanged.
  */
 export function addFix(node: ExprOf<'Binary'>, left: Type, right: Type, file: SourceFile): Fix | null {
   if (isNamed(left, 'string') === isNamed(right, 'string')) return null

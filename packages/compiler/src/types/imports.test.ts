@@ -1,4 +1,4 @@
-// What imports do to the checks of names, and what a module shows.
+// The effect of imports on the checks of names, and the exports of a module.
 
 import { parse, SourceFile } from '@bridle/parser'
 import { expect, test } from 'vitest'
@@ -30,7 +30,7 @@ test.each<[string, string[]]>([
   ['import { hidden } from "lib"\nhidden()', []],
   ['import { counter } from "lib"\ncounter()', []],
   ['import { shown } from "lib"\nshow()', ['E call target `show` is not defined or imported — did you mean `shown`?']],
-  // Another name would be another thing: the import says which it was.
+  // Another name would be something else: the import shows which it was.
   ['import { shownn } from "lib"\nshownn()', ['E call target `shownn` is not defined or imported']],
   ['import { nope } from "lib"\nnope()', ['E call target `nope` is not defined or imported']],
   ['import "lib"\nlet p = Point {x: 1}', ["W Missing field 'y' in struct 'Point' construction"]],
@@ -47,7 +47,7 @@ test.each<[string, string[]]>([
   expect(check(source, { imports })).toEqual(expected)
 })
 
-test('exports follow pub, and everything declared may be named', () => {
+test('exports follow pub, and everything declared may be imported by name', () => {
   expect([...library.exports].sort()).toEqual(['Id', 'Job', 'Named', 'Point', 'shown'])
   expect([...library.declared].sort()).toEqual(expect.arrayContaining(['Secret', 'a', 'counter', 'hidden', 'self', 'shown']))
   expect([...readModule('fn a() { }\nfn b(c) { }').exports]).toEqual(['a', 'b'])

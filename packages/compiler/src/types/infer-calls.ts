@@ -1,5 +1,5 @@
 // Result types of calls and constructions: user functions with their type parameters bound from the arguments, builtins by their
-// table, structs and enums. `infer` comes in as an argument, because expressions and calls need each other.
+// table, structs and enums. `infer` is a parameter, because expressions and calls depend on each other.
 
 import type { Argument, DictEntry, Expr, ExprOf } from '@bridle/parser'
 import { bind, type Conflict } from './bind.js'
@@ -38,7 +38,7 @@ export function inferCall(call: ExprOf<'Call'>, scope: Scope, infer: Infer): Kno
 
 /**
  * The function that a call of this name is checked against; null when a local variable may be the callee, undefined when no
- * function of that name is known. Variables of the outermost scope do not count: they stand for names from anywhere in the file.
+ * function of that name is known. Variables of the outermost scope do not count: they represent names from anywhere in the file.
  */
 export function visibleFunction(name: string, scope: Scope): FnSignature | null | undefined {
   const signature = scope.functionNamed(name)
@@ -161,7 +161,7 @@ function builtinResult(builtin: BuiltinSignature, call: ExprOf<'Call'>, scope: S
 
 // ---- constructions --------------------------------------------------------------------------------------------------
 
-/** `E.V(…)`: the enum's type, its parameters bound from the payload; null when `name` is no enum. */
+/** `E.V(…)`: the enum's type, its parameters bound from the payload; null when `name` is not an enum. */
 export function enumType(name: string, variant: string, args: readonly Argument[], scope: Scope, infer: Infer): Known {
   const info = scope.enumNamed(name)
   if (info === undefined) return null
@@ -175,7 +175,7 @@ export function enumType(name: string, variant: string, args: readonly Argument[
   return { kind: 'applied', name, args: info.params.map((param) => context.bindings.get(param) ?? WILDCARD) }
 }
 
-/** `S {…}`: the struct's type, its parameters bound from the field values; null when `name` is no struct. */
+/** `S {…}`: the struct's type, its parameters bound from the field values; null when `name` is not a struct. */
 export function structType(name: string, entries: readonly DictEntry[], scope: Scope, infer: Infer): Known {
   const info = scope.struct(name)
   if (info === undefined) return null

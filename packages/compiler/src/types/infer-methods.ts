@@ -58,8 +58,8 @@ export function methodType(receiver: Known, method: string, scope: Scope): Known
   if (receiver !== null && isUserType(receiver, scope)) return null
   const type = Object.hasOwn(BY_NAME, method) ? (BY_NAME[method] ?? null) : null
   if (type === null) return null
-  // The reference calls a reversed list a string, a filtered dict of unknown type a list, and a mapped range a list; no
-  // type only removes errors.
+  // The reference types a reversed list as a string, a filtered dict of unknown type as a list, and a mapped range as a list; leaving
+  // the type unknown only removes errors.
   if (method === 'reverse' && !isNamed(receiver, 'string')) return null
   if (receiver === null) return method === 'filter' ? null : type
   if (isNamed(receiver, 'range') && LAZY_ON_RANGE.has(method)) return null

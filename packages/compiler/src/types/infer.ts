@@ -1,5 +1,5 @@
 // The static type of an expression. Inference never reports and never guesses: null means
-// unknown. Each child is visited once for each query, so that nested calls stay linear.
+// unknown. Each child is visited once per query, so that nested calls stay linear.
 
 import type { Argument, BinaryOperator, Block, DictEntry, Expr, ExprOf, IfExpr, Stmt } from '@bridle/parser'
 import { blockExits } from './exits.js'
@@ -263,7 +263,7 @@ function stmtType(stmt: Stmt, scope: Scope): Known {
   }
 }
 
-/** The scope around a block, with the names that the block binds as unknown: their types are not inferred. */
+/** The scope of a block, with the names that the block binds as unknown: their types are not inferred. */
 function withoutLocals(body: readonly Stmt[], scope: Scope): Scope {
   if (body.length < 2) return scope
   const inner = scope.child()
@@ -293,8 +293,8 @@ function rest(name: { readonly text: string } | null): readonly string[] {
   return name === null ? [] : [name.text]
 }
 
-// From the last branch back, as nested `else` blocks would be: a branch of which nothing is known leaves nothing known when it is
-// the first of its `if`, and is passed over when it is the other one.
+// From the last branch back, as nested `else` blocks would be: an unknown branch makes the result unknown when it is
+// the first of its `if`, and is ignored when it is the other one.
 function ifType(expr: IfExpr, scope: Scope): Known {
   const branches: Known[] = []
   let at: Block | IfExpr | null = expr
@@ -312,7 +312,7 @@ function ifType(expr: IfExpr, scope: Scope): Known {
   return branches.reduceRight((other, one) => joinBranches(one, other), last)
 }
 
-/** `never` gives way, equal types are one, others make a union. */
+/** `never` is dropped, equal types are merged, others form a union. */
 function joinBranches(one: Known, other: Known): Known {
   if (one === null || other === null || other.kind === 'never') return one
   if (one.kind === 'never') return other

@@ -1,4 +1,4 @@
-// What is inferred for each form of expression, shown by binding it to a type that nothing fits; then compatibility and calls.
+// Inferred type of each form of expression, shown by binding it to an incompatible type; then compatibility and calls.
 
 import { describe, expect, test } from 'vitest'
 import { checkBody } from './test-support/check-source.js'
@@ -11,7 +11,7 @@ function table(name: string, rows: readonly Row[], run: (source: string) => read
     })
   })
 }
-/** The expression has this type; `before` stands in front of it. */
+/** The expression has this type; `before` precedes it. */
 const is = (type: string, expr: string, before = ''): Row => [
   `${before}\nlet p: Probe = ${expr}`,
   `E 'p' declared as Probe, but assigned ${type}`,

@@ -1,4 +1,4 @@
-// Annotations as run-time checks and as schemas: one row a type, both results as JSON.
+// Annotations as run-time checks and as schemas: one row per type, both results as JSON.
 
 import { parse, type Program, SourceFile, type TypeExpr } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
@@ -68,7 +68,7 @@ describe('run-time checks', () => {
     expect(runtimeParamCheck(null, { interfaces })).toBe(null)
   })
 
-  test('interfaces are found wherever they stand', () => {
+  test('interfaces are found at any position', () => {
     const program = parseProgram('interface A { fn a(self) }\nfn f() { interface B { fn b(self) } }')
     expect([...listInterfaces(program)]).toEqual(['A', 'B'])
   })

@@ -1,6 +1,6 @@
-// The interface of a module for the checker of an importing file: names, and declarations of types. Functions bring their name
-// only, since the language does not check calls of imported functions; their signatures are here for editors. The caller owns
-// the module graph: it resolves paths, and hands the interfaces of re-exported modules to `readInterface`.
+// The interface of a module for the checker of an importing file: names, and declarations of types. Of functions only the name
+// counts, since the language does not check calls of imported functions; their signatures are here for editors. The caller owns
+// the module graph: it resolves paths, and passes the interfaces of re-exported modules to `readInterface`.
 
 import type { Declaration, Program, Stmt } from '@bridle/parser'
 import { type FnSignature, methodTable, readSignature, type TypeDeclaration } from './declarations.js'
@@ -8,7 +8,7 @@ import type { MethodTable } from './scope.js'
 import { nodesWithin } from './walk.js'
 
 export interface ImportedInterface {
-  /** What a wildcard import brings. */
+  /** Names that a wildcard import declares. */
   readonly exports: ReadonlySet<string>
   /** Names that the checker accepts in a selective import: exports and all declarations of the module. */
   readonly declared: ReadonlySet<string>
@@ -75,7 +75,7 @@ function listExportedNames(program: Program, imports: Imports): Set<string> {
   return names
 }
 
-/** Names that an import brings into its file. A selective import of a missing name brings nothing. */
+/** Names that an import declares in its file. A selective import of a missing name declares nothing. */
 export function listImported(decl: ImportDecl, imports: Imports): readonly string[] {
   const source = imports(decl.path)
   if (source === null) return []
@@ -106,7 +106,7 @@ export function isTypeDeclaration(stmt: Stmt): stmt is TypeDeclaration {
   return stmt.kind === 'TypeDecl' || stmt.kind === 'EnumDecl' || stmt.kind === 'StructDecl' || stmt.kind === 'InterfaceDecl'
 }
 
-/** Every name that the source declares, parameters and locals too. */
+/** Every name that the source declares, including parameters and locals. */
 function listDeclaredNames(program: Program): Set<string> {
   const names = new Set<string>()
   for (const node of nodesWithin(program, () => true)) {

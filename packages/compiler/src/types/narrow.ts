@@ -91,7 +91,7 @@ function unionMembers(type: Known, scope: Scope): readonly Type[] | null {
   return mayFollow(scope) ? members : null
 }
 
-/** Whether a type behind an alias may be looked at. The question is recorded, see `checkProgram`. */
+/** Whether a type behind an alias may be narrowed. The use is recorded, see `checkProgram`. */
 function mayFollow({ aliasNarrowing }: Scope): boolean {
   aliasNarrowing.used = true
   return aliasNarrowing.allowed
@@ -139,7 +139,7 @@ function typeTest(call: Expr, text: Expr, scope: Scope): Refinement | null {
   return outcome(subject.name, tested, remaining(members.filter((member) => !isNamed(member, typeName))))
 }
 
-/** `v.tag == "a"`, tag being what tells the shapes of v's union apart. */
+/** `v.tag == "a"`, where tag discriminates the shapes of v's union. */
 function tagTest(member: Expr, literal: Expr, scope: Scope): Refinement | null {
   if (member.kind !== 'Member' || member.optional || member.object.kind !== 'Identifier') return null
   const value = literalValue(literal)
@@ -192,7 +192,7 @@ export interface TaggedUnion {
   readonly variants: readonly { readonly tag: Tag; readonly shape: ShapeOf }[]
 }
 
-/** The value of a string or int literal as a tag; null for other expressions, a negative number among them. */
+/** The value of a string or int literal as a tag; null for other expressions, including negative numbers. */
 export function literalValue(expr: Expr): Tag | null {
   switch (expr.kind) {
     case 'String':
@@ -265,7 +265,7 @@ export function intersect(current: Type, schema: Type, scope: Scope): Known {
   return null
 }
 
-/** The part of `current` that is left for a value failing `schema`; null when nothing is proved. */
+/** The part of `current` that a value failing `schema` can still have; null when nothing is proved. */
 function difference(current: Type, schema: Type, scope: Scope): Known {
   const head = readHead(current, scope)
   if (head.kind !== 'union') return intersect(head, schema, scope) === null ? current : null

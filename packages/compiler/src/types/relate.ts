@@ -2,7 +2,7 @@
 // Interface satisfaction is one of these rules and needs the others, so it is here too. Pure questions: nothing is reported.
 //
 // Termination: aliases may be recursive, so a pair whose heads needed resolving is assumed to fit while it is being decided,
-// and one question takes a bounded number of steps, after which it is answered with yes (silence).
+// and one question takes a bounded number of steps, after which the answer is yes (no finding).
 
 import { resolveHead } from './aliases.js'
 import { bind, type Conflict } from './bind.js'
@@ -91,7 +91,7 @@ function constructors(expected: NamedOrApplied, actual: NamedOrApplied, question
   })
 }
 
-/** Variance markers of a declared enum, struct or interface; undefined for a constructor that nobody declared. */
+/** Variance markers of a declared enum, struct or interface; undefined for an undeclared constructor. */
 export function readVariance(name: string, scope: Scope): readonly Variance[] | undefined {
   return (scope.enumNamed(name) ?? scope.struct(name) ?? scope.interfaceNamed(name))?.variance
 }
@@ -238,7 +238,7 @@ export function interfaceMismatch(
   if (methods === undefined) {
     return wanted.methods.size === 0 ? null : `missing method(s): ${[...wanted.methods.keys()].join(', ')}`
   }
-  // Parameters of the interface are what the use of it says (`Box<int>`); only associated types are read off the methods.
+  // The use of the interface binds its parameters (`Box<int>`); only associated types are derived from the methods.
   const names = new Set(wanted.assocTypes.map((assoc) => assoc.name))
   const bound = new Map(bindings)
   const compare = new Comparison(scope, names, bound)

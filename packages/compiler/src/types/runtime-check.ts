@@ -102,7 +102,7 @@ function lowerUnion(members: readonly TypeExpr[]): RuntimeCheck | null {
   const literals = listLiterals(members)
   if (literals !== null) return { kind: 'enum', base: literals.base, values: literals.values.map(literal) }
   const checks = members.map(lower)
-  // A member without a check accepts every value, so that `Alias | nil` does not refuse what the alias stands for.
+  // A member without a check accepts every value, so that `Alias | nil` does not refuse values of the alias.
   return checks.every((check) => check !== null) ? { kind: 'union', members: checks } : null
 }
 

@@ -1,4 +1,4 @@
-// Type annotations as schema values: the dict that `schema_of(T)` and its relatives get for an alias, and the JSON Schema of a
+// Type annotations as schema values: the dict that `schema_of(T)` and similar calls get for an alias, and the JSON Schema of a
 // tool's parameters. Both are plain JSON data. The objects have no prototype: a field may be called `__proto__`.
 
 import type { Program, TypeExpr } from '@bridle/parser'
@@ -60,7 +60,7 @@ export function lowerType(type: TypeExpr, aliases: SchemaAliases): SchemaData | 
   return new Lowering(HARN, aliases).lower(type)
 }
 
-/** JSON Schema of an annotation; null when it has none. Of a tool's signature, where no aliases are given, none are followed. */
+/** JSON Schema of an annotation; null when it has none. Without `aliases`, as for a tool's signature, none are followed. */
 export function lowerTypeToJsonSchema(type: TypeExpr, aliases: SchemaAliases = new Map()): SchemaData | null {
   return new Lowering(JSON_SCHEMA, aliases).lower(type)
 }
@@ -82,7 +82,7 @@ export function schemaAliases(program: Program): SchemaAliases {
 class Lowering {
   private readonly dialect: Dialect
   private readonly aliases: SchemaAliases
-  /** Aliases being expanded: one that contains itself has no schema. */
+  /** Aliases being expanded: a recursive one has no schema. */
   private readonly open = new Set<string>()
 
   constructor(dialect: Dialect, aliases: SchemaAliases) {

@@ -30,7 +30,7 @@ export function schemaType(expr: Expr, scope: Scope): Known {
   }
 }
 
-/** What `schema_of(Alias)` names; generic aliases are not instantiated. */
+/** The alias of `schema_of(Alias)`; generic aliases are not instantiated. */
 export function aliasBody(name: string, scope: Scope): Known {
   const alias = scope.alias(name)
   return alias === undefined || alias.params.length > 0 ? null : alias.body
@@ -99,7 +99,7 @@ function canonical(name: string): Type {
   return own === 'dict' ? DICT : makeNamed(own)
 }
 
-/** The texts of a list literal of string literals; null for anything else. */
+/** The strings of a list literal of string literals; null for anything else. */
 function strings(expr: Expr): readonly string[] | null {
   if (expr.kind !== 'List') return null
   const texts: string[] = []

@@ -53,7 +53,7 @@ export type Variance = 'in' | 'out' | null
 /** Methods of the last impl block of a type; null when the type comes from a module whose impl blocks are not known. */
 export type MethodTable = ReadonlyMap<string, FnSignature> | null
 
-/** What kind of body the text stands in; inherited by nested scopes, replaced at functions and closures. */
+/** The kind of the enclosing body; inherited by nested scopes, replaced at functions and closures. */
 export interface Enclosing {
   /** Inside fn, tool, pipeline or closure: `try*` has somewhere to rethrow to. */
   readonly callable: boolean
@@ -75,7 +75,7 @@ interface Tables {
 /** Raised when checking exceeds its limit; caught in `checkProgram`. */
 export class TooMuchWork extends Error {}
 
-/** Steps that checking a file may still take: expressions looked at, types compared. */
+/** Remaining steps for checking a file: visited expressions, compared types. */
 export class Work {
   left = Infinity
 
@@ -89,18 +89,18 @@ export class Scope {
   readonly root: Scope
   readonly enclosing: Enclosing
   readonly builtins: BuiltinSignatures
-  /** Of the whole file: whether conditions narrow variables of an alias, and whether one did. See `checkProgram`. */
+  /** For the whole file: whether conditions narrow variables of an alias, and whether one did. See `checkProgram`. */
   readonly aliasNarrowing: { allowed: boolean; used: boolean }
-  /** Of the whole file: what checking may still take. */
+  /** For the whole file: the remaining budget. */
   readonly work: Work
-  /** Of the whole file: tools of the host; null when nothing is known about them. */
+  /** For the whole file: tools of the host; null when they are unknown. */
   private hostTools: FileTools | null = null
   private variables: Map<string, Variable> | null = null
   private tables: Tables | null = null
   private mutable: Set<string> | null = null
   private typeParams: Set<string> | null = null
   private bounds: Map<string, string> | null = null
-  /** Names that `ruleOut` was called for in this scope, so that asking for them does not look at every variable. */
+  /** Names passed to `ruleOut` in this scope, so that reading them does not visit every variable. */
   private excluded: Set<string> | null = null
 
   private constructor(parent: Scope | null, enclosing: Enclosing, builtins: BuiltinSignatures) {
@@ -124,7 +124,7 @@ export class Scope {
     return this.root.hostTools
   }
 
-  /** Of the outermost scope. */
+  /** Only in the outermost scope. */
   setTools(tools: FileTools): void {
     this.hostTools = tools
   }
@@ -289,7 +289,7 @@ export class Scope {
     return undefined
   }
 
-  /** Method table of a type; undefined when no impl block is visible, null when the blocks are out of sight. */
+  /** Method table of a type; undefined when no impl block is visible, null when the blocks are unknown. */
   findMethods(name: string): MethodTable | undefined {
     for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
       const found = scope.tables?.methods.get(name)

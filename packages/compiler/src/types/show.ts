@@ -1,4 +1,4 @@
-// Types as text. Messages show a type as it was stored, before aliases are followed: scripts and suites match on the result.
+// Formats types. Messages show a type as it was stored, before aliases are followed: scripts and suites match on the result.
 
 import { sameType, type Type } from './type.js'
 
@@ -39,8 +39,8 @@ export function quote(text: string): string {
 }
 
 /**
- * Why one shape does not fit another, as ` (missing field 'f' (T); …)` with the leading blank; '' when neither side is a shape
- * as stored or nothing can be said. Optional fields are not compared, as in relate.ts.
+ * Why one shape does not fit another, as ` (missing field 'f' (T); …)` with the leading blank; '' when neither side is a stored
+ * shape or there is no reason to show. Optional fields are not compared, as in relate.ts.
  */
 export function shapeDetail(expected: Type, actual: Type): string {
   if (expected.kind !== 'shape' || actual.kind !== 'shape') return ''

@@ -4,7 +4,7 @@
 import type { ParamInfo } from './declarations.js'
 import { ANY, applyType, type Field, makeNamed, NEVER, type Type, makeUnion } from './type.js'
 
-/** The name of a field that says: there may be others. */
+/** The field name that allows other fields. */
 export const OTHER_FIELDS = '*'
 
 const TOKEN = /\s*(->|\.\.\.|[A-Za-z_][A-Za-z0-9_-]*|-?[0-9.]+|"[^"]*"|[{}<>(),:|?=*])/y
@@ -39,7 +39,7 @@ class Reader {
     if (!this.accept(token)) throw new Error(`expected ${token} in signature text: ${this.text}`)
   }
 
-  /** A default is nothing that types depend on. */
+  /** Types do not depend on a default. */
   skip(): void {
     this.at += 1
   }

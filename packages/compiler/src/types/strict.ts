@@ -1,4 +1,4 @@
-// Strict types mode: warns where the result of a call to the outside is used before its shape is known. A
+// Strict types mode: warns where the result of an outside call is used before its shape is known. A
 // variable bound to such a result carries a mark until it is annotated or validated. Never on in `run` or a conformance suite.
 
 import type { Expr, ExprOf } from '@bridle/parser'
@@ -10,7 +10,7 @@ import type { Scope } from './scope.js'
 import { findBuiltin } from './strict/signatures.js'
 import type { Type } from './type.js'
 
-/** The boundary call that makes a bound value unvalidated; null when it is validated or nothing of the kind. */
+/** The boundary call whose unvalidated result a bound value is; null for any other value. */
 export function findSource(value: Expr, annotation: Type | null, scope: Scope): string | null {
   if (annotation !== null && isConcrete(annotation)) return null
   if (value.kind === 'Identifier') return scope.variable(value.name)?.source ?? null
@@ -49,14 +49,14 @@ function hasOutputSchema(call: ExprOf<'Call'>, scope: Scope): boolean {
   )
 }
 
-/** A dict of options in which a schema may stand that binds the result. */
+/** An options dict with a schema for the result. */
 function takesSchema({ type }: ParamInfo): boolean {
   return type?.kind === 'shape' && type.fields.some(({ name }) => name === 'output_schema')
 }
 
 /**
- * Which uses of values from outside are reported: all before a check of their shape, or those of what the builtin itself does not name, as
- * it does the `status` of a response.
+ * Which uses of outside values are reported: all before a check of their shape, or those of fields that the builtin itself does not declare, such as
+ * the `status` of a response.
  */
 export type StrictTypes = boolean | 'unnamed'
 
@@ -90,7 +90,7 @@ export function checkSchemaExpect(call: ExprOf<'Call'>, scope: Scope): void {
   scope.put(subject.name, { ...variable, type, source: null })
 }
 
-/** An `if` on `schema_is(x, S)` and nothing else validates `x` in its then-branch. */
+/** An `if` with only `schema_is(x, S)` as its condition validates `x` in its then-branch. */
 export function clearTested(condition: Expr, scope: Scope): void {
   if (condition.kind !== 'Call' || (condition.callee.text !== 'schema_is' && condition.callee.text !== 'is_type')) return
   const subject = condition.args[0]?.value

@@ -1,4 +1,4 @@
-// The did-you-mean of static checks. Run-time look-ups have another one. Here any name within two edits is offered, and the order of
+// Suggestions of static checks. Run-time look-ups have another rule. Here any name within two edits is suggested, and the order of
 // the candidates breaks ties.
 
 import { editDistance } from '@bridle/parser'
@@ -17,7 +17,7 @@ function byteLength(text: string): number {
   return text.length
 }
 
-/** The first of the closest candidates within two edits; a candidate equal to `name` is none. */
+/** The first of the closest candidates within two edits; a candidate equal to `name` does not count. */
 export function closest(name: string, candidates: Iterable<string>, budget: SuggestionBudget): string | null {
   if (budget.isSpent || name.length > LONGEST_NAME) return null
   const size = byteLength(name)

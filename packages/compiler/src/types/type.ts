@@ -1,6 +1,6 @@
-// What the checker knows about a value before a script runs. A Type is plain data and never resolved in place: an alias stays
-// a name until somebody asks (relate.ts), because messages print what the author wrote. `null` in place of a Type means
-// "nothing is known" and silences every check; it is not the same as `any`, which operators complain about.
+// Static knowledge about a value. A Type is plain data and never resolved in place: an alias stays
+// a name until it is resolved on demand (relate.ts), because messages print what the author wrote. `null` in place of a Type means
+// "unknown" and silences every check; it differs from `any`, which operators report.
 
 import type { TypeExpr } from '@bridle/parser'
 
@@ -18,7 +18,7 @@ export type Type =
       readonly kind: 'fn'
       readonly params: readonly Type[]
       readonly returns: Type
-      /** Name of the tool of the host that it is a function of. */
+      /** Name of the host tool that this function calls. */
       readonly tool?: string
     }
   | { readonly kind: 'never' }
@@ -40,7 +40,7 @@ export const FLOAT = makeNamed('float')
 export const STRING = makeNamed('string')
 export const BOOL = makeNamed('bool')
 export const NIL = makeNamed('nil')
-/** Of a field whose value has no known type. Messages call it nil, as the reference does; it fits everything. */
+/** The type of a field whose value is unknown. Messages call it nil, as the reference does; it fits everything. */
 export const UNTYPED = makeNamed('nil')
 export const LIST = makeNamed('list')
 export const DICT = makeNamed('dict')
@@ -49,7 +49,7 @@ export const ITER = makeNamed('iter')
 export const RANGE = makeNamed('range')
 export const ANY = makeNamed('any')
 export const CLOSURE = makeNamed('closure')
-/** Fits everything in both directions; arises only inside the checker, where a type argument is not known. */
+/** Fits everything in both directions; arises only inside the checker, for an unknown type argument. */
 export const WILDCARD = makeNamed('_')
 
 export function makeNamed(name: string): Type {
@@ -60,7 +60,7 @@ export function isNamed(type: Known, name: string): boolean {
   return type !== null && type.kind === 'named' && type.name === name
 }
 
-/** One type as it is, several as a union in the given order; the caller has removed duplicates. */
+/** A single type unchanged, several as a union in the given order; the caller has removed duplicates. */
 export function makeUnion(members: readonly Type[]): Type {
   const [only] = members
   return only !== undefined && members.length === 1 ? only : { kind: 'union', members }
@@ -159,7 +159,7 @@ export function substitute(type: Type, bindings: ReadonlyMap<string, Type>): Typ
   return mapParts(type, (part) => substitute(part, bindings))
 }
 
-/** Spellings that become a constructor of their own when they are given exactly one argument. */
+/** Names that become a constructor when they are given exactly one argument. */
 const ONE_ARGUMENT: Readonly<Record<string, 'list' | 'iter' | 'generator' | 'stream'>> = {
   list: 'list',
   iter: 'iter',
@@ -183,7 +183,7 @@ export function applyType(name: string, args: readonly Type[]): Type {
   return { kind: 'applied', name, args }
 }
 
-/** Types without parts: one object for each is told from another at a glance. */
+/** Types without parts: one shared object each, so that they compare by identity. */
 const COMMON: ReadonlyMap<string, Type> = new Map(
   [NEVER, INT, FLOAT, STRING, BOOL, NIL, LIST, DICT, SET, ITER, RANGE, ANY, CLOSURE].map((type) => [
     type.kind === 'named' ? type.name : type.kind,

@@ -1,5 +1,5 @@
-// Checks that type parameters marked `in` or `out` are used that way. A declaration without a marker is not
-// looked at. Types are walked with the polarity of their position; a container that can be written to makes it invariant.
+// Checks that type parameters marked `in` or `out` are used that way. Declarations without a marker are skipped.
+// Types are walked with the polarity of their position; a writable container makes it invariant.
 
 import type { Declaration, EnumDecl, FnDecl, InterfaceDecl, StructDecl, TypeParam } from '@bridle/parser'
 import type { CheckContext } from './context.js'

@@ -21,7 +21,7 @@ const example: Diagnostic = {
 }
 
 describe('text', () => {
-  test('as the language lays it out, without carets', () => {
+  test('in the layout of the language, without carets', () => {
     const source = new SourceFile('demo.harn', '\n \n  prnt("x")\n')
     expect(renderDiagnostic({ ...example, span: { start: 5, end: 9 } }, source, { carets: false })).toBe(
       [
@@ -48,7 +48,7 @@ describe('text', () => {
     )
   })
 
-  test('the end of the file, with the bracket that is open', () => {
+  test('the end of the file, with the open bracket', () => {
     expect(render('fn f() {\n  g()\n')).toBe(
       [
         'error: unexpected end of file, expected }',
@@ -97,7 +97,7 @@ describe('text', () => {
   })
 })
 
-test('JSON has places instead of offsets', () => {
+test('JSON has lines and columns instead of offsets', () => {
   const source = new SourceFile('demo.harn', 'let x = )')
   expect(diagnosticToJson(parse(source).diagnostics[0]!, source)).toEqual({
     code: 'P001',

@@ -23,7 +23,7 @@ test('distance counts code points', () => {
   expect(editDistance('kitten', 'sitting')).toBe(3)
 })
 
-test('the letters of two names never say more edits than there are', () => {
+test('the bound from the letters of two names never exceeds the distance', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abcdeABé_😀'), maxLength: 9 })
   fc.assert(fc.property(word, word, (one, other) => leastEdits(one, other) <= editDistance(one, other)))
 })

@@ -1,5 +1,5 @@
-// Did-you-mean: the one edit distance of the product, and the ranking that faults and most diagnostics use. The distances allowed
-// grow with the name. An entry of its own, so that running needs nothing else of the parser.
+// Suggestions for misspelt names: the only edit distance of the product, and the ranking that faults and most diagnostics use. The permitted
+// distance grows with the name. A separate entry point, so that running needs nothing else of the parser.
 
 /**
  * Limit of comparisons for suggestions in one run of a phase. A source with thousands of misspelt and thousands of correct names would
@@ -64,8 +64,8 @@ export function editDistance(from: string, to: string, limit = Number.POSITIVE_I
 }
 
 /**
- * No fewer edits make one name of the other, told by the letters that only one of them has: most names are as far apart, and counting
- * edits takes a hundred times as long. 0 for names that are not in ASCII.
+ * Lower bound of the edit distance, from the letters that only one of the names has: most names are this far apart, and computing
+ * the distance takes a hundred times as long. 0 for names that are not in ASCII.
  */
 export function leastEdits(one: string, other: string): number {
   const own = letterMask(one)
@@ -76,7 +76,7 @@ export function leastEdits(one: string, other: string): number {
 const MOST_MASKS = 20_000
 const masks = new Map<string, number>()
 
-/** A bit for each letter, the same for some; 0 when it is not in ASCII. */
+/** A bit for each letter, shared by some; 0 when it is not in ASCII. */
 function letterMask(text: string): number {
   let mask = masks.get(text)
   if (mask !== undefined) return mask

@@ -56,7 +56,7 @@ export function docBlock(text: string, depth: number, width: number): string {
   return ['/**', ...lines.map((line) => `${pad(depth)} *${line === '' ? '' : ` ${line}`}`), `${pad(depth)} */`].join('\n')
 }
 
-/** Documentation as a block, or as lines where a block cannot hold it. */
+/** Documentation as a block, or as lines if a block cannot contain it. */
 export function documentation(text: string, depth: number, width: number): string {
   if (fitsBlock(text)) return docBlock(text, depth, width)
   return text
@@ -65,7 +65,7 @@ export function documentation(text: string, depth: number, width: number): strin
     .join(`\n${pad(depth)}`)
 }
 
-/** Comments are kept as they stand, but for blanks at the end of a line comment. */
+/** Comments are kept unchanged, except for trailing blanks of a line comment. */
 function reindent(text: string): string {
   return text.startsWith('//') ? text.trimEnd() : text
 }

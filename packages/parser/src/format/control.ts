@@ -50,7 +50,7 @@ function printKeywordOperand(layout: Layout, expr: Expr, depth: number): string 
   return BARE_AFTER_KEYWORD.has(expr.kind) ? text : `(${text})`
 }
 
-/** As a statement an `else if` stays flat; as a value its `if` stands in an else block of its own. */
+/** As a statement an `else if` stays flat; as a value its `if` is in a separate else block. */
 export function printIf(layout: Layout, expr: IfExpr, depth: number, chain: 'flat' | 'nested'): string {
   let text = printBranch(layout, expr, depth)
   for (let at = expr; at.otherwise !== null;) {
@@ -107,7 +107,7 @@ function printParallel(layout: Layout, expr: ExprOf<'Parallel'>, depth: number):
   const mode = expr.mode === 'count' ? '' : `${expr.mode} `
   const limit = expr.maxConcurrent === null ? '' : ` with { max_concurrent: ${printExpr(layout, expr.maxConcurrent, depth)} }`
   const subject = beforeBlock(layout, expr.subject, depth)
-  const bare = /^(?:each|settle)\b/.test(subject) ? `(${subject})` : subject // the words would be taken for the mode
+  const bare = /^(?:each|settle)\b/.test(subject) ? `(${subject})` : subject // otherwise the word would be parsed as the mode
   const from = expr.variable?.span.end ?? expr.body.span.start + 1
   const body = printBody(layout, expr.body.body, from, expr.body.span.end, depth)
   const head = expr.variable === null ? '{' : `{ ${expr.variable.text} ->`

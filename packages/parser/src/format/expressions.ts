@@ -296,7 +296,7 @@ function printStructLiteral(layout: Layout, expr: ExprOf<'StructLiteral'>, depth
   const items = expr.entries.map((entry): Item => ({
     span: entry.span,
     render: () => {
-      // The token after the brace distinguishes a struct literal from a block: a name that is no keyword, or a string.
+      // The token after the brace distinguishes a struct literal from a block: a name that is not a keyword, or a string.
       if (entry.kind !== 'named' || !entry.quoted || WORDS.has(entry.key.text)) return printField(layout, entry, depth + 1)
       return printField(layout, copyWith(entry, { quoted: !isBareKey(entry.key.text) }), depth + 1)
     },

@@ -14,7 +14,7 @@ function formatText(text: string, options: FormatOptions = {}): string {
   return result.text
 }
 
-/** Formatting what was formatted changes nothing; each row is checked for it. */
+/** Formatting is idempotent; this is checked for each row. */
 function check(text: string, expected: string, options: FormatOptions = {}): void {
   expect(formatText(text, options)).toBe(expected)
   expect(formatText(expected, options)).toBe(expected)
@@ -144,11 +144,11 @@ describe('expressions', () => {
     ],
   ])('over lines: %j', (text, expected) => check(inBody(`let v = ${text}`), inBody(`  let v = ${expected}`)))
 
-  test('a call whose arguments take lines goes on the next', () => {
+  test('a call whose arguments take several lines goes on the next line', () => {
     check(inBody('xs.each({ x -> a(x)\n b(x) })'), body('xs', '  .each(', '  { x ->', '    a(x)', '    b(x)', '  },', ')'))
   })
 
-  test('operators break at the width, which counts the indentation', () => {
+  test('operators break at the width, which includes the indentation', () => {
     check(inBody('aaaa + bbbb'), body('aaaa', '  + bbbb'), { lineWidth: 12 })
     check(inBody('aaaa + bbbb'), body('aaaa + bbbb'), { lineWidth: 13 })
   })
@@ -183,7 +183,7 @@ describe('statements', () => {
     ],
   ])('%j', (text, lines) => check(inBody(text), body(...lines)))
 
-  test('a comment behind the brace stays there', () => {
+  test('a comment after the brace stays there', () => {
     check('fn f() { // why\n  a\n}', 'fn f() { // why\n  a\n}\n')
   })
 })
@@ -208,12 +208,12 @@ describe('declarations', () => {
   ])('%j', (text, expected) => check(text, expected))
 })
 
-test('what does not parse is left alone', () => {
+test('source that does not parse is left unchanged', () => {
   expect(format(new SourceFile('test', 'let = 1'))).toMatchObject({ kind: 'failed', diagnostics: [{ code: 'P001' }] })
 })
 
-describe('of any program, with comments anywhere', () => {
-  /** A small generator, so that a seed gives the same places everywhere. */
+describe('random programs with comments anywhere', () => {
+  /** A small generator, so that a seed gives the same positions everywhere. */
   function chance(seed: number): () => number {
     let state = seed * 2_654_435_761
     return () => {
@@ -222,7 +222,7 @@ describe('of any program, with comments anywhere', () => {
     }
   }
 
-  /** Block comments may stand between any two tokens, line comments where a line ends. */
+  /** Block comments may be between any two tokens, line comments where a line ends. */
   function withComments(text: string, seed: number): string {
     const random = chance(seed)
     const { starts, units } = lex(text)

@@ -43,7 +43,7 @@ describe('canonical text', () => {
       '/** doc */ tool t(p: int = 1) -> string { description "d"; p }',
       '/** doc */\ntool t(p: int = 1) -> string {\n  description "d"\n  p\n}\n',
     ],
-    // A quote at the very end cannot stand before the closing three.
+    // A quote at the very end cannot precede the closing three.
     ['f("""\n  a${1}"\n  """)', 'f("a${1}\\"")\n'],
   ])('%s', (text, expected) => {
     expect(reprint(text)).toBe(expected)

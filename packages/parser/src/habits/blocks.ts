@@ -1,4 +1,4 @@
-// Blocks behind calls, of Ruby, Kotlin and Swift: `3.times { |i| … }`, `xs.each do |x| … end`, `xs.map { it * 2 }`. Loops become loops,
+// Blocks after calls, as in Ruby, Kotlin and Swift: `3.times { |i| … }`, `xs.each do |x| … end`, `xs.map { it * 2 }`. Loops become loops,
 // other blocks arguments. Also methods whose name ends with a question mark.
 
 import type { Code, Edit, Rule } from './code.js'
@@ -28,7 +28,7 @@ export const BLOCKS: readonly Rule[] = [
       const [one, other, more] = block.params
       if (one === undefined || more !== undefined) return HINT
       if (other === undefined) return [...code.replace(from, block.from, `for ${one} in ${receiver} {`), ...block.end]
-      // A dict has keys and values, a list has positions, and only its type tells which it is.
+      // A dict has keys and values, a list has indexes, and only its type tells which it is.
       if (!code.is(at, 'each_with_index')) return HINT
       return [
         ...code.replace(from, block.from, `for {index: ${other}, value: ${one}} in ${receiver}.enumerate() {`),
@@ -79,7 +79,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   start_with: 'starts_with', end_with: 'ends_with', starts_with: 'starts_with', ends_with: 'ends_with', contains: 'contains', has: 'has',
 } // prettier-ignore
 
-/** Words that a block of this language follows on the same line. */
+/** Keywords of this language that are followed by a block on the same line. */
 const HEADS = [
   'if',
   'while',
@@ -97,7 +97,7 @@ const HEADS = [
 ]
 
 interface BlockOfCall {
-  /** Behind the head: the brace or `do`, and the parameters between bars. */
+  /** After the head: the brace or `do`, and the parameters between bars. */
   readonly from: number
   readonly params: readonly string[]
   /** Edits of its end: `end` becomes a brace. */
@@ -138,7 +138,7 @@ function readBlock(code: Code, at: number): BlockOfCall | null {
   }
 }
 
-/** The `end` of a `do`, past blocks within it. */
+/** The `end` of a `do`, after blocks nested in it. */
 function findEnd(code: Code, at: number): number | null {
   let depth = 0
   for (let index = at; index < code.tokens.length; index += 1) {
@@ -149,7 +149,7 @@ function findEnd(code: Code, at: number): number | null {
   return null
 }
 
-/** Where the name, literal or bracket with its members and calls begins that ends before `at`; null when it is none. */
+/** Start of the name, literal or bracket, with its members and calls, that ends before `at`; null when there is none. */
 export function primaryStart(code: Code, at: number): number | null {
   let start = at - 1
   for (;;) {

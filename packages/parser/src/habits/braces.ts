@@ -1,6 +1,6 @@
 // Placeholders of format strings as interpolations.
 
-/** The source of a string with `${x}` for each `{x}`; null where a placeholder says more than a value, which is left to the author. */
+/** The source of a string with `${x}` for each `{x}`; null if a placeholder has more than a value, which is left to the author. */
 export function interpolateBraces(source: string): string | null {
   let made = ''
   let from = 0

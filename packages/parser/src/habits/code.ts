@@ -1,5 +1,5 @@
-// The scanned tokens of a source that does not parse, with what the rules of repairs ask of them: where brackets close, where an
-// expression or an operand ends, what stands on a line.
+// The scanned tokens of a source that does not parse, with queries for repair rules: where brackets close, where an
+// expression or an operand ends, what is on a line.
 
 import type { Span } from '../source.js'
 import { scan, type Scanned } from './scan.js'
@@ -12,7 +12,7 @@ export interface Edit {
 
 export interface Rule {
   readonly habit: HabitName
-  /** What to write instead of what stands at token `at`; null when that is something else. */
+  /** The replacement for the source at token `at`; null if the rule does not apply. */
   readonly find: (code: Code, at: number) => readonly Edit[] | null
 }
 
@@ -47,13 +47,13 @@ export function readCode(text: string): Code {
   return new Code(text, scan(text))
 }
 
-/** Steps that all rules together take in one source: brackets may be thousands deep. */
+/** Maximum steps of all rules together in one source: brackets may be thousands deep. */
 const MOST_STEPS = 400_000
 
-/** Tokens around an error that rules look at. */
+/** Number of tokens around an error that rules examine. */
 export const MOST_TOKENS = 300
 
-/** The tokens of a source, with what rules ask of them. */
+/** The tokens of a source, with queries for rules. */
 export class Code {
   readonly text: string
   readonly tokens: readonly Scanned[]
@@ -77,7 +77,7 @@ export class Code {
     return this.at(index).kind === 'word'
   }
 
-  /** Whether something ends at a token that an operator can follow. */
+  /** Whether an operand ends at a token, so that an operator can follow. */
   isOperandEnd(index: number): boolean {
     const { kind, text } = this.at(index)
     return (
@@ -113,7 +113,7 @@ export class Code {
     return -1
   }
 
-  /** The bracket that is open around a token, or -1. */
+  /** The open bracket around a token, or -1. */
   around(index: number): number {
     let depth = 0
     for (let at = index - 1; at >= 0 && this.steps-- > 0; at -= 1) {
@@ -124,7 +124,7 @@ export class Code {
     return -1
   }
 
-  /** Behind the last token of the expression that begins at `index`. `stops`: further signs and words that end it. */
+  /** After the last token of the expression that begins at `index`. `stops`: further signs and words that end it. */
   expressionEnd(index: number, ...stops: readonly string[]): number {
     let depth = 0
     for (let at = index; at < this.tokens.length && this.steps-- > 0; at += 1) {
@@ -143,7 +143,7 @@ export class Code {
     return this.tokens.length
   }
 
-  /** Where the expression begins that ends before `index`. */
+  /** Start of the expression that ends before `index`. */
   expressionStart(index: number): number {
     let depth = 0
     for (let at = index - 1; at >= 0 && this.steps-- > 0; at -= 1) {
@@ -156,7 +156,7 @@ export class Code {
     return 0
   }
 
-  /** The tokens of the line of an offset and of the one before. */
+  /** The tokens of the line of an offset and of the previous line. */
   linesAround(offset: number): readonly [from: number, to: number] {
     const line = this.text.lastIndexOf('\n', offset - 1)
     const start = line <= 0 ? 0 : this.text.lastIndexOf('\n', line - 1) + 1
@@ -167,7 +167,7 @@ export class Code {
     return [from, Math.min(this.indexFrom(end) + 1, near + MOST_TOKENS)]
   }
 
-  /** The first token that ends behind an offset. */
+  /** The first token that ends after an offset. */
   private indexFrom(offset: number): number {
     const found = this.tokens.findIndex((token) => token.end > offset)
     return found < 0 ? this.tokens.length : found
@@ -179,19 +179,19 @@ export class Code {
     return at
   }
 
-  /** The colon of this line that stands in no bracket. */
+  /** The colon of this line outside brackets. */
   expressionColon(index: number): number | null {
     const end = index + this.tokens.slice(index, index + 40).findIndex((_, offset) => this.is(index + offset, ':'))
     return end < index || end >= this.lineEnd(index) ? null : end
   }
 
-  /** The brace behind what begins at `index`, on the same line. */
+  /** The brace after the construct that begins at `index`, on the same line. */
   expressionBrace(index: number): number | null {
     const end = this.expressionEnd(index, '{')
     return this.is(end, '{') ? end : null
   }
 
-  /** Behind a name or literal with the members, calls and elements that follow it. */
+  /** After a name or literal with its members, calls and elements. */
   primaryEnd(index: number): number {
     let at = index
     if (this.is(at, '-', '!')) at += 1
@@ -204,7 +204,7 @@ export class Code {
     }
   }
 
-  /** The blanks at the beginning of the line of an offset. */
+  /** The indentation of the line of an offset. */
   indentOf(offset: number): string {
     const start = this.text.lastIndexOf('\n', offset - 1) + 1
     let end = start
@@ -224,7 +224,7 @@ export class Code {
     return [{ span: this.span(from, to), text }]
   }
 
-  /** The tokens and the blanks behind them. */
+  /** The tokens and the blanks after them. */
   remove(from: number, to: number): readonly Edit[] {
     const { start, end } = this.span(from, to)
     let behind = end

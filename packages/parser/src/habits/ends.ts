@@ -9,12 +9,12 @@ export const ENDS: readonly Rule[] = [
   { habit: 'thenWord', find: (code, at) => (code.is(at, 'then') ? findEnds(code, at) : null) },
 ]
 
-/** The edits of every block from here on that an `end` closes, so that nested ones are mended at once. */
+/** The edits of every block from here on that an `end` closes, so that nested ones are repaired together. */
 function findEnds(code: Code, at: number): readonly Edit[] | null {
   if (code.at(at + 1).kind !== 'break') return null
   const edits: Edit[] = []
   let depth = 0
-  /** Whether the next `then` goes on with a block that is open. */
+  /** Whether the next `then` continues an open block. */
   let goesOn = false
   for (let index = at; index < code.tokens.length; index += 1) {
     if (code.at(index).kind === 'word' && OTHER_OPENERS.has(code.at(index).text)) return null

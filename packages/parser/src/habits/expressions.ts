@@ -120,7 +120,7 @@ export const EXPRESSIONS: readonly Rule[] = [
   },
 ]
 
-/** Names of other languages for the types here. */
+/** Type names of other languages, with the types of this one. */
 const TYPE_WORDS: Readonly<Record<string, string | undefined>> = {
   str: 'string', String: 'string', number: 'float', f64: 'float', double: 'float', Double: 'float', i32: 'int', i64: 'int', u64: 'int',
   usize: 'int', integer: 'int', Integer: 'int', Int: 'int', boolean: 'bool', Boolean: 'bool', Bool: 'bool', Array: 'list', List: 'list',
@@ -134,7 +134,7 @@ const GENERIC: Readonly<Record<string, string>> = {
   Optional: 'nil', Union: '|', Tuple: '', tuple: '',
 } // prettier-ignore
 
-/** A type of Python in square brackets; null for what there is no type for. */
+/** A type of Python in square brackets; null if there is no equivalent. */
 function writeType(code: Code, from: number, to: number): string | null {
   const name = code.at(from).text
   if (to === from + 1) return TYPE_WORDS[name] ?? name
@@ -164,7 +164,7 @@ function typeEnd(code: Code, from: number): number {
   return at
 }
 
-/** Whether a name stands where a type does: behind the colon of a parameter, binding or field, or an arrow. */
+/** Whether a name is in the position of a type: after the colon of a parameter, binding or field, or an arrow. */
 function isTypePlace(code: Code, at: number): boolean {
   return code.is(at - 1, ':', '->', '|', '<')
 }

@@ -1,9 +1,9 @@
-// Values and arguments that other languages write in another way: tuples, arguments with names, operators of bits. Where a repair would
-// have to guess, the rule says only whose habit it is.
+// Values and arguments that other languages write differently: tuples, named arguments, bit operators. If a repair would
+// have to guess, the rule only identifies the habit.
 
 import type { Code, Edit, Rule } from './code.js'
 
-/** The habit alone: its line of the table is the hint of the error. */
+/** Only the habit: its row of the table is the hint of the error. */
 const HINT: readonly Edit[] = []
 
 /** Operators within a branch of `c ? a : b`. */
@@ -112,7 +112,7 @@ function writeNumber(code: Code, at: number): readonly Edit[] | null {
   return /e/.test(digits) ? HINT : code.replace(at, end, digits)
 }
 
-/** Whether a name stands in braces without a value. */
+/** Whether a name without a value is in braces. */
 function isShorthand(code: Code, at: number): boolean {
   return code.isName(at) && code.is(at - 1, '{', ',') && code.is(at + 1, '}', ',') && code.is(code.around(at), '{')
 }
@@ -122,7 +122,7 @@ function isPattern(code: Code, open: number): boolean {
   return (code.is(close + 1, '->', '=>') || code.is(close + 1, 'if')) && code.startsStatement(open)
 }
 
-/** Whether a brace holds entries: another entry has a key, or one is spread. */
+/** Whether a brace contains entries: another entry has a key, or one is a spread. */
 function isDict(code: Code, open: number): boolean {
   const close = code.closer(open)
   if (code.is(open - 1, 'let', 'var', 'import', 'pub')) return false
@@ -132,7 +132,7 @@ function isDict(code: Code, open: number): boolean {
   )
 }
 
-/** Every name of these braces, since one repair mends them all. */
+/** Every name of these braces, since one repair covers them all. */
 function writeKey(code: Code, at: number): readonly Edit[] {
   const open = code.around(at)
   const edits: Edit[] = []
@@ -160,7 +160,7 @@ interface Argument {
   readonly text: string
 }
 
-/** The arguments in the order of the parameters, of a function that this source declares. */
+/** The arguments in the order of the parameters, for a function that this source declares. */
 function writeByPosition(code: Code, at: number): readonly Edit[] {
   const open = code.around(at)
   const close = code.closer(open)
@@ -176,7 +176,7 @@ function writeByPosition(code: Code, at: number): readonly Edit[] {
     if (text === undefined) break
     written.push(text)
   }
-  // One that is not known, or stands behind one that has its default.
+  // An unknown one, or one after a parameter that has its default.
   if (written.length !== given.length) return HINT
   return code.replace(open + 1, close, written.join(', '))
 }
@@ -209,7 +209,7 @@ function listParams(code: Code, name: string): readonly string[] | null {
   return names
 }
 
-/** Where a name, literal or bracket begins that ends before `at`. */
+/** Start of the name, literal or bracket that ends before `at`. */
 function startOfOperand(code: Code, at: number): number | null {
   const last = at - 1
   if (!code.is(last, ')', ']')) return code.is(last - 1, '.', '?.', ')') ? null : last

@@ -17,7 +17,7 @@ function listErrors(text: string): ReturnType<typeof parse>['diagnostics'] {
   return parse(new SourceFile('x', text)).diagnostics
 }
 
-test('the repairs of a corpus leave fewer errors, or errors further on', () => {
+test('the repairs of a corpus leave fewer errors, or later ones', () => {
   for (const name of corpus) {
     const text = readFileSync(join(CORPUS, name), 'utf8')
     const before = listErrors(text)
@@ -31,7 +31,7 @@ test('the repairs of a corpus leave fewer errors, or errors further on', () => {
 
 const TOKEN_ERRORS: ReadonlySet<string> = new Set(['P003', 'P004', 'P005'])
 
-/** Cuts, doubles and swaps words: what a writer leaves behind. */
+/** Cuts, duplicates and swaps words, like unfinished edits. */
 function* mutate(text: string): Generator<string> {
   const words = [...text.matchAll(/\w+|[^\s\w]/g)]
   for (const [at, word] of words.entries()) {
@@ -50,7 +50,7 @@ test('no repair of a broken source makes the first error come earlier', () => {
       if (first === undefined) continue
       const { text: fixed, count } = applyFixes(text, [first])
       if (count === 0) continue
-      // One of tokens hides those of syntax before it, which its repair brings to light.
+      // A lexical error hides earlier syntax errors, which its repair reveals.
       const isToken = TOKEN_ERRORS.has(first.code)
       const next = listErrors(fixed).find(({ code }) => !isToken || TOKEN_ERRORS.has(code))
       if (next !== undefined && more.length === 0)

@@ -1,5 +1,5 @@
-// Repairs for sources that do not parse. What the rules propose near an error is tried: a repair is kept when the parser comes further
-// with it, so that none makes a source worse.
+// Repairs for sources that do not parse. Proposals of the rules near an error are tried: a repair is kept if the parser gets further
+// with it, so that no repair makes a source worse.
 
 import type { Diagnostic } from '../diagnostics/diagnostic.js'
 import type { Span } from '../source.js'
@@ -7,31 +7,31 @@ import { type Code, type Edit, readCode } from './code.js'
 import { RULES } from './rules.js'
 import { HABITS, type HabitName } from './table.js'
 
-/** Characters that are parsed again at most for the repairs of one source. */
+/** Maximum number of characters that are parsed again for the repairs of one source. */
 const MOST_CHARACTERS = 2_000_000
 
-/** Errors that are looked at, and repairs that are tried for each. */
+/** Maximum number of errors, and of repairs that are tried for each. */
 const MOST_ERRORS = 8
 const MOST_TRIES = 6
 
-/** Errors of tokens hide those of syntax. */
+/** Lexical errors hide syntax errors. */
 const TOKEN_ERRORS: ReadonlySet<string> = new Set(['P003', 'P004', 'P005'])
 
 const LIMIT_ERRORS: ReadonlySet<string> = new Set(['P013', 'P016'])
 
-/** Characters between an error and a habit that is its cause, though there is no repair. */
+/** Distance in characters between an error and a habit without a repair that may cause it. */
 const NEAR = 24
 
-/** Whether a hint says what the grammar allows in this place, and nothing of what was meant. */
+/** Whether a hint only says what the grammar allows here, and not what was meant. */
 function isOfPlace(hint: string | null): boolean {
   return hint === null || hint.startsWith('also possible here') || hint.startsWith('add a closing')
 }
 
 export type ParseText = (text: string) => readonly Diagnostic[]
 
-/** The errors of `text`, with the repairs that help and the Harn way as their hint. `parse`: the errors of another text. */
+/** The errors of `text`, with helpful repairs and the Harn equivalent as their hint. `parse`: returns the errors of another source. */
 export function withRepairs(text: string, errors: readonly Diagnostic[], parse: ParseText): readonly Diagnostic[] {
-  // Too deep, or too large: nothing that a habit is the cause of.
+  // Too deep, or too large: no habit is the cause.
   if (errors.some(({ code }) => LIMIT_ERRORS.has(code))) return errors
   const code = readCode(text)
   let left = Math.floor(MOST_CHARACTERS / (text.length + 1))
@@ -44,7 +44,7 @@ export function withRepairs(text: string, errors: readonly Diagnostic[], parse: 
       if (!helps(text, errors, error, edits, parse)) continue
       return { ...error, hint: HABITS[habit].harn, fix: { title: titleOf(edits), edits } }
     }
-    // What is recognised without a repair is at least said, where the error is about it.
+    // A habit without a repair is at least named, if the error is about it.
     const known = proposals.find(({ edits, distance }) => edits.length === 0 && distance <= NEAR)
     return known === undefined || own !== null ? error : { ...error, hint: HABITS[known.habit].harn }
   })
@@ -55,7 +55,7 @@ export interface WordRepair {
   readonly fix: NonNullable<Diagnostic['fix']>
 }
 
-/** The repair of a word of another language in a source that parses all the same; null when none leaves one that does. */
+/** The repair of a word of another language in a source that parses anyway; null when no result would parse. */
 export function repairWord(text: string, span: Span, parse: ParseText): WordRepair | null {
   const code = readCode(text)
   const at = code.tokens.findIndex(({ start, end }) => start <= span.start && span.start < end)
@@ -73,7 +73,7 @@ interface Proposal {
   readonly distance: number
 }
 
-/** What the rules say about the lines of an error, the nearest first. */
+/** Proposals of the rules for the lines of an error, the nearest first. */
 function propose(code: Code, { span, related }: Diagnostic): readonly Proposal[] {
   const found: Proposal[] = []
   for (const start of new Set([span.start, ...related.map((each) => each.span.start)])) {
@@ -89,7 +89,7 @@ function propose(code: Code, { span, related }: Diagnostic): readonly Proposal[]
   return found.toSorted((one, other) => one.distance - other.distance)
 }
 
-/** Whether the first error from the repair on comes later, and none before it. */
+/** Whether the first error from the repair on comes later, and there is none before it. */
 function helps(
   text: string,
   errors: readonly Diagnostic[],

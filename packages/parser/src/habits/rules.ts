@@ -1,5 +1,5 @@
-// Mechanical repairs of what other languages write, by the row of the table of habits. A rule looks at the scanned tokens from one place
-// on and says what to write instead; whether that helps is tried by repairs.ts, so that a rule may be wrong about what it saw.
+// Mechanical repairs of constructs of other languages, by row of the table of habits. A rule examines the scanned tokens from one position
+// on and proposes a replacement. repairs.ts tests whether it helps, so a rule may be wrong about what it saw.
 
 import { interpolateBraces } from './braces.js'
 import { type Code, type Edit, MOST_TOKENS, NO_OPERANDS, NONE, type Rule } from './code.js'
@@ -11,7 +11,7 @@ import type { Scanned } from './scan.js'
 import { negate, STATEMENTS, startOfStatement } from './statements.js'
 import { SWITCH } from './switch.js'
 
-/** Every token of a kind, since one repair mends them all. */
+/** Every token of a kind, since one repair covers them all. */
 function replaceAll(
   code: Code,
   at: number,
@@ -24,7 +24,7 @@ function replaceAll(
     if (other !== kind) continue
     const instead = write(text, token)
     const prefix = code.at(token - 1)
-    // A letter in front of a string belongs to it.
+    // A letter before a string is part of it.
     if (prefix.kind === 'word' && prefix.end === start) continue
     if (instead !== null) edits.push({ span: { start, end }, text: instead })
   }
@@ -70,7 +70,7 @@ function closeBrace(text: string, from: number): number {
   return text.length
 }
 
-/** The parameters in front of an arrow: where they begin, and how a closure writes them. */
+/** The parameters before an arrow: their start, and their form in a closure. */
 function readParams(code: Code, arrow: number): { readonly from: number; readonly text: string } | null {
   if (code.isName(arrow - 1) && !NO_OPERANDS.has(code.at(arrow - 1).text)) {
     return { from: arrow - 1, text: code.at(arrow - 1).text }
@@ -87,7 +87,7 @@ function writeClosure(params: string, body: string): string {
   return `{ ${head}${body.slice(0, first).trim() === '' ? '' : ' '}${body}}`
 }
 
-/** The body behind an arrow or a colon, which may be a block: the text within, and where it ends. */
+/** The body after an arrow or a colon, which may be a block: its content, and its end. */
 function readBody(code: Code, from: number): { readonly text: string; readonly end: number } | null {
   if (code.is(from, '{')) {
     const close = code.closer(from)
@@ -98,7 +98,7 @@ function readBody(code: Code, from: number): { readonly text: string; readonly e
   return end === from ? null : { text: code.slice(from, end), end }
 }
 
-/** Whether a token stands in the braces of a `match`. */
+/** Whether a token is in the braces of a `match`. */
 function isInMatch(code: Code, at: number): boolean {
   const open = code.around(at)
   if (open < 0 || !code.is(open, '{')) return false
@@ -112,7 +112,7 @@ function isInMatch(code: Code, at: number): boolean {
 const PLAIN_TYPES = new Set(['int', 'float', 'string', 'bool', 'list', 'dict', 'str', 'String', 'double', 'boolean'])
 const TYPE_NAMES: Readonly<Record<string, string>> = { str: 'string', String: 'string', double: 'float', boolean: 'bool' }
 
-/** In the order in which they are tried at one place: the particular ones first. */
+/** In the order of trying them at one position: the most specific ones first. */
 export const RULES: readonly Rule[] = [
   // ---- literals ------------------------------------------------------------------------------------------------------
   {
@@ -175,7 +175,7 @@ export const RULES: readonly Rule[] = [
       const from = code.is(params.from - 1, 'async', 'fn', 'function', 'func', '\\') ? params.from - 1 : params.from
       // `-> int` states a type, and an arm or closure has its arrow within braces.
       if (code.is(at, '->') && !code.is(from - 1, '=', '(', ',', 'return', ':')) return null
-      // `fn add(a, b) => a + b` declares a name, for which there is another rule.
+      // `fn add(a, b) => a + b` declares a name, which another rule handles.
       if (code.isName(from - 1) && code.is(from - 2, 'fn')) return null
       return code.replace(from, body.end, writeClosure(params.text, body.text))
     },
@@ -183,7 +183,7 @@ export const RULES: readonly Rule[] = [
   {
     habit: 'arrow',
     find: (code, at) => {
-      // `function (x) { … }` where a value stands.
+      // `function (x) { … }` in the position of a value.
       if (!code.is(at, 'function', 'func') || !code.is(at + 1, '(')) return null
       const close = code.closer(at + 1)
       const body = code.is(close + 1, '{') ? readBody(code, close + 1) : null
@@ -275,7 +275,7 @@ export const RULES: readonly Rule[] = [
     habit: 'walrus',
     find: (code, at) => {
       if (!code.is(at, ':=') || !code.isName(at - 1)) return null
-      // Within a condition there is no binding.
+      // A condition contains no binding.
       if (!code.startsStatement(at - 1)) return []
       return [...code.replace(at - 1, at, `let ${code.at(at - 1).text}`), ...code.replace(at, at + 1, '=')]
     },
@@ -293,7 +293,7 @@ export const RULES: readonly Rule[] = [
       if (isNamed && path.kind === 'string') return null
       const name = path.text.slice(1, -1)
       if (isNamed) return code.replace(from + 1, from + 2, `"${name}"`)
-      // Named like the module, it is the module.
+      // If it has the name of the module, it is the module.
       const own = code.at(at + 1).text
       const isModule = name === own || name.endsWith(`/${own}`)
       return code.replace(at, from + 2, isModule ? `import "${name}"` : `import { ${own} } from "${name}"`)
@@ -504,7 +504,7 @@ export const RULES: readonly Rule[] = [
       if (!code.is(at, '++', '--')) return null
       const sign = code.at(at).text[0]!
       if (code.isOperandEnd(at - 1)) {
-        // Within an expression it would have a value, which an assignment has not.
+        // Within an expression it would need a value, which an assignment does not have.
         const behind = code.at(at + 1)
         if (primaryStart(code, at) !== startOfStatement(code, at) || (behind.kind !== 'break' && !code.is(at + 1, '}', ';')))
           return []
@@ -534,7 +534,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     habit: 'integerDivision',
-    // To the end of its line it is a comment, in which a bracket closes that is open before it.
+    // Up to the end of its line it is a comment, if a bracket closes in it that is open before it.
     find: (code, at) => {
       const { end } = code.at(at)
       const line = code.text.slice(end, code.text.indexOf('\n', end) < 0 ? undefined : code.text.indexOf('\n', end))
@@ -566,7 +566,7 @@ export const RULES: readonly Rule[] = [
       const close = code.closer(at + 1)
       const comma = code.expressionEnd(at + 2)
       const isFormat = code.is(at - 1, 'format')
-      // Values behind the text fill its braces.
+      // Values after the string fill its placeholders.
       if (code.is(comma, ',') || isFormat) {
         const made = `format(${code.slice(at + 2, close)})`
         return code.replace(at - 1, close + 1, isFormat ? made : `${code.at(at - 1).text}(${made})`)
@@ -588,7 +588,7 @@ export const RULES: readonly Rule[] = [
     find: (code, at) => {
       if (!code.is(at, 'await') || code.is(at + 1, '(') || !code.isName(at + 1)) return null
       const end = code.primaryEnd(at + 1)
-      // A name is that of a task; a call has its result.
+      // A name means a task; a call means its result.
       return code.is(end - 1, ')') ? code.remove(at, at + 1) : code.replace(at, end, `await(${code.slice(at + 1, end)})`)
     },
   },
@@ -611,7 +611,7 @@ export const RULES: readonly Rule[] = [
 
 const BLOCK_WORDS = new Set(['if', 'elif', 'else', 'while', 'for', 'def', 'fn', 'try', 'except', 'finally'])
 
-/** A block that is told by its indentation, in braces. */
+/** An indented block, in braces. */
 function findColonBlock(code: Code, at: number): readonly Edit[] | null {
   if (!code.is(at, ':') || code.at(at + 1).kind !== 'break') return null
   const { text } = code
@@ -644,7 +644,7 @@ function indentOf(text: string, lineStart: number): string {
 
 const EMPTY: Readonly<Record<string, string>> = { None: 'nil', null: 'nil', True: 'true', False: 'false' }
 
-/** The body of an arm in braces; a comma behind it goes. */
+/** The body of an arm in braces; a comma after it is removed. */
 function wrapArm(code: Code, arrow: number): readonly Edit[] {
   const end = code.expressionEnd(arrow + 1)
   if (end === arrow + 1) return []

@@ -1,5 +1,5 @@
 // Words, numbers, strings and signs of a source that does not parse. Strings and comments of other languages are single tokens too, so that
-// what they hold is not mistaken for code. Nothing is refused.
+// their content is not mistaken for code. Nothing is refused.
 
 export type ScannedKind = 'word' | 'number' | 'string' | 'triple' | 'single' | 'backquoted' | 'hash' | 'sign' | 'break'
 
@@ -97,7 +97,7 @@ function tripleEnd(text: string, start: number, quotes: string): number {
   return end < 0 ? text.length : end + 3
 }
 
-/** Behind the closing quote of the same line; null when there is none. */
+/** After the closing quote on the same line; null when there is none. */
 function stringEnd(text: string, start: number, quote: string): number | null {
   for (let at = start + 1; at < text.length && text[at] !== '\n'; at += 1) {
     if (text[at] === '\\') at += 1
@@ -116,10 +116,10 @@ function templateEnd(text: string, start: number): number {
   return text.length
 }
 
-/** Where no brace ends it, each string would be looked through to the end of the source. */
+/** Limit for finding the closing brace: without one, each string would be searched to the end of the source. */
 const LONGEST_INTERPOLATION = 4_000
 
-/** Behind the brace that ends an interpolation. */
+/** After the brace that ends an interpolation. */
 function bracesEnd(text: string, from: number): number {
   let depth = 1
   const last = Math.min(text.length, from + LONGEST_INTERPOLATION)

@@ -1,9 +1,9 @@
-// Statements of other languages: a word or sign at their beginning has no meaning here, or what stands behind a condition, a binding or a
-// call does not. Where a repair would have to guess, the rule says only whose habit it is.
+// Statements of other languages: they begin with an unknown word or sign, or have an invalid part after a condition, a binding or a
+// call. If a repair would have to guess, the rule only identifies the habit.
 
 import type { Code, Edit, Rule } from './code.js'
 
-/** The habit alone: its line of the table is the hint of the error. */
+/** Only the habit: its row of the table is the hint of the error. */
 const HINT: readonly Edit[] = []
 
 export const STATEMENTS: readonly Rule[] = [
@@ -12,7 +12,7 @@ export const STATEMENTS: readonly Rule[] = [
     find: (code, at) => {
       if (!code.is(at, 'go') || !code.startsStatement(at) || !code.isName(at + 1)) return null
       const end = code.expressionEnd(at + 1)
-      // `go func() { … }()` calls what it declares.
+      // `go func() { … }()` calls the function that it declares.
       return code.is(at + 1, 'func', 'fn') ? HINT : code.replace(at, end, `spawn { ${code.slice(at + 1, end)} }`)
     },
   },
@@ -93,7 +93,7 @@ export const STATEMENTS: readonly Rule[] = [
     find: (code, at) => {
       if (!code.is(at, 'catch', 'rescue', 'except') || !code.is(at + 1, '(')) return null
       const close = code.closer(at + 1)
-      // `catch (Exception e)`, `catch (const E& e)`; `catch (e: E)` is of this language.
+      // `catch (Exception e)`, `catch (const E& e)`; `catch (e: E)` is valid here.
       if (close >= code.tokens.length || close < at + 4 || !code.isName(close - 1) || code.is(at + 3, ':')) return null
       return code.replace(at, close + 1, `catch (${code.at(close - 1).text})`)
     },
@@ -146,7 +146,7 @@ export const STATEMENTS: readonly Rule[] = [
       if (!code.isName(last) || !code.is(last + 1, '=', ':=', '<-')) return null
       const isBound = code.is(from - 1, 'let', 'var', 'const', 'local')
       if (!code.startsStatement(isBound ? from - 1 : from)) return null
-      // What is assigned again may not be bound anew.
+      // A variable that is assigned again must not be bound again.
       if (!isBound && !code.is(last + 1, ':=')) return HINT
       const end = code.expressionEnd(last + 2)
       const value = code.is(end, ',') ? `[${code.slice(last + 2, code.lineEnd(end))}]` : code.slice(last + 2, end)
@@ -221,7 +221,7 @@ export const STATEMENTS: readonly Rule[] = [
   },
 ]
 
-/** `if let x = f() {`, `while let x = f() {`, `guard let x = f() else {`, as binding and question. */
+/** `if let x = f() {`, `while let x = f() {`, `guard let x = f() else {`, as a binding and a condition. */
 function findConditionBinding(code: Code, at: number): readonly Edit[] | null {
   if (!code.is(at, 'if', 'while', 'guard') || !code.is(at + 1, 'let', 'var', 'const')) return null
   const isWrapped = code.is(at + 2, 'Some') && code.is(at + 3, '(') && code.is(at + 5, ')')
@@ -255,7 +255,7 @@ function findDoWhile(code: Code, at: number): readonly Edit[] | null {
   return [...code.replace(at, at + 1, 'while true'), ...code.replace(close, end, `${behind}if ${question} { break }\n${indent}}`)]
 }
 
-/** The loop over `enumerate(xs)`, `xs.enumerate()`, `d.items()`; null where what it runs over is only a name. */
+/** The loop over `enumerate(xs)`, `xs.enumerate()`, `d.items()`; null if its subject is only a name. */
 function writePairLoop(code: Code, from: number, brace: number, one: string, other: string): string | null {
   const list = code.is(from, 'enumerate') && code.is(from + 1, '(') ? code.slice(from + 2, code.closer(from + 1)) : null
   const field = (name: string, own: string): string => (name === own ? name : `${name}: ${own}`)
@@ -270,12 +270,12 @@ function writePairLoop(code: Code, from: number, brace: number, one: string, oth
   return code.is(brace - 3, 'iter', 'zip') ? `(${one}, ${other}) in ${code.slice(from, brace)}` : null
 }
 
-/** Whether a name that begins a binding is given a value. */
+/** Whether the name at the start of a binding is followed by a value. */
 function hasValue(code: Code, name: number): boolean {
   return code.is(name + 1, '=') || (code.is(name + 1, ':') && code.is(code.primaryEnd(name + 2), '='))
 }
 
-/** Whether a brace begins statements and no dict: it stands behind a head, not behind a sign that a value follows. */
+/** Whether a brace begins statements and not a dict: it follows a head, not a sign that a value follows. */
 function isBlock(code: Code, open: number): boolean {
   return !code.is(open - 1, '=', '(', '[', ',', ':', 'return', '{', '+', '??', '?')
 }

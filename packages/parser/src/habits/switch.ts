@@ -1,4 +1,4 @@
-// `switch` of other languages as `match`: arms of their own end where the next one begins, and `break` at their end goes.
+// `switch` of other languages as `match`: separate arms end where the next one begins, and their final `break` is removed.
 
 import type { Code, Edit, Rule } from './code.js'
 
@@ -25,15 +25,15 @@ export const SWITCH: Rule = {
 }
 
 interface Arm {
-  /** The words `case` of those that share the body. */
+  /** The `case` keywords that share the body. */
   readonly heads: readonly { readonly at: number; readonly colon: number }[]
-  /** The first token of the body, and that behind it. */
+  /** The first token of the body, and the one after it. */
   readonly from: number
   readonly to: number
   readonly isLast: boolean
 }
 
-/** The brace of the body: on the line of the word. */
+/** The brace of the body, on the line of the keyword. */
 function findBrace(code: Code, at: number): number | null {
   const brace = code.is(at + 1, '(') ? code.closer(at + 1) + 1 : code.expressionEnd(at + 1, '{')
   return brace > at + 1 && code.is(brace, '{') ? brace : null
@@ -59,7 +59,7 @@ function listArms(code: Code, brace: number, close: number): readonly Arm[] {
     let to = next
     while (to > from && code.at(to - 1).kind === 'break') to -= 1
     while (from < to && code.at(from).kind === 'break') from += 1
-    // Without a body it shares that of the next.
+    // Without a body it shares that of the next case.
     if (from >= to && next !== close) continue
     arms.push({ heads: shared, from, to, isLast: shared.some(({ at }) => code.is(at, 'default')) })
     shared = []
@@ -89,7 +89,7 @@ function writeArm(code: Code, { heads, from, to, isLast }: Arm): readonly Edit[]
   return [...edits, { span: tail, text: isOnLine ? ' }' : `\n${code.indentOf(head.start)}}` }]
 }
 
-/** Behind the last statement of a body that is no `break`. */
+/** After the last statement of a body other than `break`. */
 function findEnd(code: Code, from: number, to: number): number {
   const skip = (at: number): number => {
     let end = at

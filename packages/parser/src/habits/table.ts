@@ -1,19 +1,19 @@
-// THE table of what people and models bring from other languages: how it is written there, and the way here. The hints of syntax
-// errors, the strict check of programs that parse, and the page on checking are made from it. A row with `names`, `calls` or `members`
-// says which names without a meaning here are meant by it, and what may stand in their stead as it is (null: nothing may).
+// THE table of habits that people and models bring from other languages: the foreign form, and the Harn equivalent. It gives the hints of syntax
+// errors, the strict check of programs that parse, and the page on checking. A row with `names`, `calls` or `members`
+// lists undefined names that mean it, and their direct replacements (null: none).
 
 export interface Habit {
-  /** As it is written there. */
+  /** The foreign form. */
   readonly form: string
-  /** The way here: one line, the help of the finding. */
+  /** The Harn equivalent: one line, the help of the finding. */
   readonly harn: string
   /** Languages, for the finding: `a name of Python`. */
   readonly from: string
-  /** Names that stand alone. */
+  /** Names without a receiver. */
   readonly names?: Replacements
-  /** Functions, plain (`str`) or of an object that is not there (`console.log`). `X` in a replacement stands for the only argument. */
+  /** Functions, plain (`str`) or of a missing object (`console.log`). `X` in a replacement is the only argument. */
   readonly calls?: Replacements
-  /** Methods and properties of values. Of several words the first is meant that values of the type have. */
+  /** Methods and properties of values. Of several replacements, the first one that values of the type have is meant. */
   readonly members?: Replacements
 }
 
@@ -543,7 +543,7 @@ export interface FoundHabit {
   readonly name: HabitName
   readonly habit: Habit
   readonly replacement: string | null
-  /** All words that it may be meant to be; the first is the replacement. */
+  /** All possible replacements; the first is used. */
   readonly words: readonly string[]
 }
 
@@ -562,12 +562,12 @@ let names: ReadonlyMap<string, FoundHabit> | null = null
 let calls: ReadonlyMap<string, FoundHabit> | null = null
 let members: ReadonlyMap<string, FoundHabit> | null = null
 
-/** What a name (`null`), or a path of names (`Math.PI`), that is not defined is meant to be. */
+/** The meaning of an undefined name (`null`), or a path of names (`Math.PI`). */
 export function findNameHabit(name: string): FoundHabit | null {
   return (names ??= collect('names')).get(name) ?? null
 }
 
-/** What a function that is not defined is meant to be, plain or of an object: `str`, `console.log`. */
+/** The meaning of an undefined function, plain or of an object: `str`, `console.log`. */
 export function findCallHabit(path: string): FoundHabit | null {
   return (calls ??= collect('calls')).get(path) ?? null
 }
@@ -576,7 +576,7 @@ export function listMemberHabits(): readonly string[] {
   return [...(members ??= collect('members')).keys()]
 }
 
-/** What a method or property that a value has not is meant to be. */
+/** The meaning of a method or property that a value does not have. */
 export function findMemberHabit(name: string): FoundHabit | null {
   return (members ??= collect('members')).get(name) ?? null
 }

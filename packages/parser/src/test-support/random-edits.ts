@@ -1,5 +1,5 @@
-// Versions of a text as somebody makes them who edits it: words typed, lines and blocks added, removed, copied and undone. Deterministic
-// by seed. An edit that breaks the program is often taken back next.
+// Versions of a text during realistic editing: words typed, lines and blocks added, removed, copied and undone. Deterministic
+// by seed. An edit that breaks the program is often undone next.
 
 const WORDS = [
   ...[
@@ -40,7 +40,7 @@ const WORDS = [
   ],
 ]
 
-/** `isWhole`: whether a version is one to go back to. */
+/** `isWhole`: whether a version is one to return to. */
 export function* randomEdits(
   start: string,
   { seed, count, isWhole }: { readonly seed: number; readonly count: number; readonly isWhole: (text: string) => boolean },

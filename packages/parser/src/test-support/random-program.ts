@@ -1,4 +1,4 @@
-// Random syntax trees that a text can have, for the property parse ∘ print = identity. Deterministic by seed.
+// Random syntax trees that have a source, for the property parse ∘ print = identity. Deterministic by seed.
 
 import type {
   Argument,
@@ -256,12 +256,12 @@ class Generator {
       if (this.flag()) parts.push(triple ? this.pick(['x ', 'a\nb', '\n', 'line\n']) : this.pick(['x ', 'q"', 'a\nb', '${', ' ']))
       parts.push(this.makeBalanced(depth))
     }
-    // Some last pieces cannot be written in triple quotes; the printer then takes the other form, which is another tree.
+    // Some last pieces cannot be written in triple quotes; the printer then uses the other form, which is another tree.
     if (this.flag()) parts.push('end')
     return { kind: 'Interpolation', span, parts, quote: triple ? 'triple' : 'double' }
   }
 
-  /** Braces in nested texts count when the end of an interpolation is looked for, so such texts stay away from there. */
+  /** Braces in nested strings count when the end of an interpolation is searched for, so such strings do not occur there. */
   private makeBalanced(depth: number): Expr {
     for (;;) {
       const expr = this.expr(depth)
@@ -358,7 +358,7 @@ class Generator {
           fields: this.list(0, 2, () => ({ name: this.memberName(), optional: this.flag(), type: this.type(depth - 1) })),
         }
       case 6:
-        // A union after the arrow belongs to the result, so a function type stands only last.
+        // A union after the arrow belongs to the result, so a function type comes only last.
         if (last)
           return { kind: 'FnType', span, params: this.list(0, 2, () => this.type(depth - 1)), returns: this.type(depth - 1) }
         return { kind: 'NilType', span }

@@ -1,5 +1,5 @@
-// Atomics: an int that tasks share by reference. Tasks only switch where they wait, so each operation is atomic by
-// itself. Arguments of another type make an operation answer nil (compare-and-set: false) and do nothing.
+// Atomics: an int that tasks share by reference. Tasks switch only where they wait, so each operation is atomic. An operation
+// whose arguments have the wrong type does nothing and returns nil (compare-and-set: false).
 
 import { builtin } from './builtin.js'
 import { addInts } from './core-values.js'

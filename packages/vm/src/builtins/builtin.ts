@@ -1,15 +1,15 @@
-// What a builtin definition says, and what its code may do. One definition is the source of the name, the signature that
-// the checker and the docs read, the effects it may ask for, and the implementation.
+// What a builtin definition contains, and what its code may do. One definition is the source of the name, the signature that
+// the checker and the docs read, the effects it may request, and the implementation.
 //
-// A builtin never awaits, never calls a script function by itself and never touches the world. It returns a Value, or the
-// CONTROL mark after it told its context what should happen: raise a fault, ask for an effect, or go on as a *native frame*.
+// A builtin never awaits, never calls a script function directly and never touches the world. It returns a Value, or the
+// CONTROL mark after telling its context what to do: raise a fault, request an effect, or continue as a *native frame*.
 //
 // A native frame is a small resumable state machine on the task's stack. `step` is called with its state,
-// which must be plain data (Values, numbers, strings, arrays, maps and plain objects of these), and answers with
+// which must be plain data (Values, numbers, strings, arrays, maps and plain objects of these), and returns one of
 //   a Value                        the builtin's result; the frame is popped
 //   ctx.call(fn, args)             call a script function; `step` runs again with ctx.result
-//   ctx.request(effect)            ask the world; `step` runs again with ctx.result
-//   ctx.again()                    let the host have its thread if the slice is over; then `step` runs again
+//   ctx.request(effect)            request an effect; `step` runs again with ctx.result
+//   ctx.again()                    return control to the host if the slice is over; then `step` runs again
 //   ctx.park(key, dueMs)           wait for ctx.wake(key) or the time; `step` runs again, ctx.timedOut says which
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
@@ -44,7 +44,7 @@ export interface Family<S> {
   readonly state: () => S
 }
 
-/** The text of the argument at `at`: empty when it was not passed. An explicit nil is the text `nil`, as it is anywhere else. */
+/** Formats the argument at `at`: empty when it was not passed. An explicit nil is `nil`, as elsewhere. */
 export function readTextArgument(ctx: Context, at: number, value: Value | undefined): string {
   return ctx.argc > at ? display(value ?? null) : ''
 }
@@ -55,25 +55,25 @@ export function family<S>(name: string, state: () => S): Family<S> {
 
 /** The world as a builtin sees it. Valid only during the call that was given it. */
 export interface Context {
-  /** Number of arguments that were really passed; missing ones are nil. */
+  /** Number of arguments that the caller passed; missing ones are nil. */
   readonly argc: number
   /** In a step: what the called function returned, or the outcome of the effect. nil at the first step. */
   readonly result: Value
   /** In a step after park: whether the time ran out before a wake. */
   readonly timedOut: boolean
-  /** Milliseconds since 1970 as given with the last start or resume. Not what scripts see under a mock clock. */
+  /** Milliseconds since 1970, set by the last start or resume. Ignores the mock clock of a script. */
   readonly now: number
 
   state<S>(family: Family<S>): S
-  /** The same, undefined where nothing has made it: for those that only look, because snapshots carry every state. */
+  /** The same, but undefined if no state was made yet: readers must not create state, because snapshots contain it. */
   findState<S>(family: Family<S>): S | undefined
   /** Appends to the output of the running task. */
   write(text: string): void
   /** Charges work and memory before doing it: 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
   charge(fuel: number, heap?: number): void
-  /** A container of so many heap units is copied because its receiver may not be changed. */
+  /** Charges for copying a container of this many heap units, because its receiver must not be changed. */
   noteCopy(bytes: number): void
-  /** Units that one operation may take: what would be charged more than this need not be begun. */
+  /** Fuel that one operation may use. An operation that would be charged more should not start. */
   readonly mostWork: number
 
   throw(value: Value): Control
@@ -82,18 +82,18 @@ export interface Context {
   categorized(category: string, message: string): Control
   fail(fault: Fault): Control
 
-  /** Asks the world and makes the answer the builtin's result (plain data is converted by fromPlain). */
+  /** Requests an effect and makes its outcome the builtin's result (plain data is converted by fromPlain). */
   perform(effect: Effect): Result
-  /** Goes on as the native frame `kind`; `step` runs at once. */
+  /** Continues as the native frame `kind`; `step` runs at once. */
   frame(kind: string, state: FrameState): Control
 
-  /** Goes on as a function of an internal module. */
+  /** Continues as a function of an internal module. */
   library(body: LibraryCall, args: readonly Value[]): Control
 
   /** In a step only. */
   call(callee: Value, args: readonly Value[]): Control
   request(effect: Effect): Control
-  /** Has `step` called again at once, or when the slice is over in the next one. */
+  /** Calls `step` again: at once, or in the next slice if this one is over. */
   again(): Control
   /** Waits for wake(key), or until `dueMs` (same clock as `now`; null: no limit). */
   park(key: string | null, dueMs: number | null): Control
@@ -105,8 +105,8 @@ export interface Context {
   /** Looks a builtin or method up by name, for builtins that call others through ctx.call. */
   builtinValue(name: string): Value
   /**
-   * Facts of the running module: directory for relative paths, source file name. Modules without a place on disk (`<stdlib>/…`)
-   * count as part of whoever called them. `entry` is the file of the main program.
+   * Facts of the running module: directory for relative paths, source file name. Modules without a file (`<stdlib>/…`)
+   * report those of their caller. `entry` is the file of the main program.
    */
   readonly source: { readonly file: string; readonly directory: string; readonly entry: string }
   /** The machine, for the few builtins that are part of it (tasks, snapshots, tools). */
@@ -115,22 +115,22 @@ export interface Context {
 
 /** Judges effects before they leave the machine. */
 export interface EffectJudge {
-  /** What is wrong with an effect that a primitive was asked for by name, null when it is one: such a one has no types. */
+  /** Describes what is wrong with an effect that a primitive requested by kind, because its fields are not typed there. Null if it is valid. */
   readonly problem: (effect: EffectData) => string | null
-  /** The effect with what grants fill in. */
+  /** The effect with the fields that grants fill in. */
   readonly complete: (ctx: Context, effect: Effect) => Effect
   /**
-   * Goes on with something that asks for the effect itself, where others have to be asked before; null for an effect that goes on its way.
-   * `asked` is the effect as its builtin made it, `effect` what `complete` made of that.
+   * Returns what must run before the effect, such as an approval, and then requests it. Null when the effect may proceed directly.
+   * `asked` is the effect as its builtin made it, `effect` the result of `complete`.
    */
   readonly hold?: (ctx: Context, asked: Effect, effect: Effect) => Control | null
-  /** The fault for an effect that may not happen, or null. */
+  /** The fault for an effect that is not permitted, or null. */
   readonly refuse: (ctx: Context, effect: Effect, mode: JudgeMode) => Fault | null
-  /** The largest value that an argument of a tool may have where the script names none; Infinity without a limit. */
+  /** The largest value that a tool argument may have when the script sets no limit; Infinity without one. */
   readonly limit: (ctx: Context, tool: string, argument: string) => number
   /** Null for an effect that traces do not show as a call. */
   readonly describe: (effect: Pick<Effect, 'kind' | 'args'>) => EffectAsCall | null
-  /** Null for an effect that is no piece of work of its own. `isCovered`: the task is within a call whose span says it all. */
+  /** Null for an effect that needs no span. `isCovered`: the task runs within a call whose span already describes the work. */
   readonly span: (effect: Effect, isCovered: boolean) => EffectSpan | null
   /** What the answer to an effect says of the piece of work that it is. */
   readonly spanEnd?: (effect: Effect, answer: Plain) => EffectSpan['facts']
@@ -143,32 +143,32 @@ export interface LibraryCall {
   /** Path below the sources of the library, without its extension: `agents/people/monitors`. */
   readonly module: string
   readonly function: string
-  /** `drop`: what callbacks print is lost. */
+  /** `drop`: the output of callbacks is discarded. */
   readonly output: 'keep' | 'drop'
 }
 
-/** What importers leave a module to do, as its chunk says; the machine only finds out whose it is. */
+/** The ceilings that importers put on a module, as its chunk lists them. The machine only finds which module is meant. */
 export type Ceiling = NonNullable<ModuleChunk['ceilings']>[number]
 
 /** What intrinsics may do beyond other builtins; implemented by the Machine. */
 export interface MachineAccess {
-  /** What the host says to the family of the slot. */
+  /** The host's configuration for the family of the slot. */
   hostData<T>(slot: HostSlot<T>): T
-  /** Judges effects, where the host gave one. */
+  /** Judges effects, if the host gave a judge. */
   readonly judge: EffectJudge | null
   /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `makeTaskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
-  /** A function of an internal module, or with `starts` the module's own code, which has to run before and has begun with this. */
+  /** A function of an internal module. `starts`: the module's own code, which has just begun and must finish first. */
   libraryEntry(module: string, name: string): { readonly callee: Value; readonly starts: boolean }
   hashHex(bytes: Uint8Array): string
-  /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
+  /** SHA-256 of a string's UTF-8 bytes, in lower-case hex. */
   sha256Hex(text: string): string
-  /** What the run is called outside; null when nobody said. */
+  /** The host's id of the run; null if it gave none. */
   readonly runId: string | null
   /** Facts of the running task. */
   task(): TaskFacts
   taskOutcome(id: number): TaskOutcome
-  /** Sets the cancel flag of a task; unknown and ended tasks are left alone. */
+  /** Sets the cancel flag of a task. Does nothing for unknown and ended tasks. */
   requestCancel(id: number): void
   /** Ends a task at once; its frames leave, its outcome becomes `aborted`. */
   abortTask(id: number): void
@@ -176,31 +176,31 @@ export interface MachineAccess {
   closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): Value
   /** The number of the running task, 0 for the root. */
   readonly taskNumber: number
-  /** Forgets an ended task: its outcome was taken, and another await gives nil. */
+  /** Removes an ended task after its outcome was taken: another await gives nil. */
   forgetTask(id: number): void
-  /** A stream whose items are what `builtin` called with `bound` gives until it gives END. */
+  /** A stream that calls `builtin` with `bound` for each item until it returns END. */
   streamOver(builtin: string, bound: readonly Value[]): Value
-  /** What the importers of the module that makes the running call leave it to do; null for everything. */
+  /** The ceilings that importers put on the module making the running call; null for no ceiling. */
   readonly importCeilings: readonly Ceiling[] | null
   /** Key of the module that makes the running call, if it has ceilings. */
   readonly narrowedCaller: string | null
   /** Faults with `Deadline exceeded` at `dueMs`, until endTimeLimit. In a step only, and one at a time. */
   beginTimeLimit(dueMs: number): void
-  /** Ends the limit that was begun last; whether it had struck. */
+  /** Ends the time limit that was started last. Returns whether it had expired. */
   endTimeLimit(): boolean
-  /** Who is told where pieces of work begin and end; null when nobody is. */
+  /** Receives the start and end of spans; null when nobody records them. */
   readonly spans: ((mark: SpanMark) => void) | null
-  /** Tells the host's trace; null when it keeps none. Never influences the run. */
+  /** Writes to the host's trace; null when it keeps none. Never influences the run. */
   readonly traced: ((record: TraceRecord) => void) | null
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
-  /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */
+  /** Whether a limit was hit. The run ends when the caller next waits or reaches a fuel point, so it should stop working. */
   readonly isStopping: boolean
   /** Ids of the permits that the machine can still reach; permits outside it are given back. Absent: none are. */
   reachablePermits?(): ReadonlySet<number>
-  /** Whether an effect was asked for and is not answered yet. */
+  /** Whether an effect was requested and has no outcome yet. */
   isPending(effect: number): boolean
-  /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
+  /** Records units that were paid before a restore and are done again: they shorten the slice but use no fuel. */
   repeated?(units: number): void
 }
 
@@ -212,7 +212,7 @@ export interface SpawnOptions {
   readonly group?: string
 }
 
-/** Where a task stands in the tree of tasks. Ids are the texts that scripts see. */
+/** Position of a task in the tree of tasks. Ids are the strings that scripts see. */
 export interface TaskFacts {
   readonly taskId: string
   readonly parentId: string | null
@@ -222,7 +222,7 @@ export interface TaskFacts {
   readonly cancelled: boolean
   /** How many tasks this one has spawned. */
   readonly spawned: number
-  /** Which of them nobody has awaited, by number. */
+  /** Numbers of the children that were never awaited. */
   readonly unawaited: readonly number[]
   /** What runtime_context_set wrote; a child starts with a copy. Changed in place. */
   readonly values: Entries<string, Value>
@@ -252,40 +252,40 @@ export type FrameState = { [key: string]: unknown }
 export interface LoopState extends FrameState {
   list: HarnList
   fn: Value
-  /** Element whose answer is awaited, -1 before the first. */
+  /** Element whose result is awaited, -1 before the first. */
   at: number
   out: Value[]
   acc: Value
 }
 
 export interface Loop {
-  /** What the call answered for `item`. A value ends the loop with it; undefined goes on. */
+  /** Handles the callback's result for `item`. A returned value ends the loop; undefined continues it. */
   readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
-  /** The result; asked for once. */
+  /** The result; called once. */
   readonly end: (state: LoopState, ctx: Context) => Result
-  /** Number of arguments of the call, 1 unless said otherwise. */
+  /** Number of arguments of the call, 1 by default. */
   readonly count?: 2
-  /** Arguments of the call, `[item]` unless said otherwise. */
+  /** Arguments of the call, `[item]` by default. */
   readonly args?: (state: LoopState, item: Value) => readonly Value[]
 }
 
 export interface FrameDef {
   readonly kind: string
   /**
-   * Functions it calls are runs of their own: they start a fresh depth count and faults that leave them gain the line
-   * suffix. True for everything but control constructs.
+   * Functions that it calls are separate runs: they start with a fresh depth count, and faults that leave them gain the line
+   * suffix. True for everything except control constructs.
    */
   readonly runBoundary: boolean
-  /** `drop`: what called functions print is lost. */
+  /** `drop`: the output of called functions is discarded. */
   readonly output: 'keep' | 'drop'
-  /** Whether waiting in it ends at once when the task is cancelled; other waits go on for the grace of a cancellation. */
+  /** Whether a wait in it ends at once when the task is cancelled. Other waits last until the grace period ends. */
   readonly heedsCancel?: boolean
-  // The state type is the definition's own affair; the machine only stores it.
+  // The machine only stores the state; its type is known to the definition.
   readonly step: (ctx: Context, state: never) => Result
-  /** What a frame is made from that calls a function for every element: compiled code goes over the elements by itself. */
+  /** Makes the frame's loop for builtins that call a function for every element, so that compiled code can run the loop. */
   readonly loop?: Loop
   readonly onFault?: (ctx: Context, state: never, fault: Fault) => Result
-  /** Runs when the frame leaves by any way, for locks and the like. Must not call, ask or park. */
+  /** Runs when the frame leaves for any reason, to release locks and the like. Must not call, request or park. */
   readonly onLeave?: (ctx: Context, state: never) => void
 }
 
@@ -303,17 +303,17 @@ export function frame<S extends FrameState>(def: {
 }
 
 /**
- * 'pure': same arguments, same result, no effect, no call back. Otherwise the kinds of effect it may ask for, or 'callback'. Compiled
- * code calls pure builtins and those that only call back while the frames of its callers are not on the stack.
+ * 'pure': same arguments, same result, no effect, no callback. Otherwise the kinds of effect it may request, or 'callback'. Compiled
+ * code calls pure builtins, and those that only call back, while its callers have no frames on the stack.
  */
 export type Effects = 'pure' | readonly string[]
 
-// Arguments arrive padded with nil to the number of declared parameters; a rest parameter takes what is left.
+// Arguments are padded with nil to the number of declared parameters; a rest parameter receives the remaining ones.
 export type Run = (ctx: Context, ...args: Value[]) => Result
 
 export type Quick = (self: Value, argument: Value) => Value | undefined
 
-/** Where a method of lists goes on when the argument `fn` (0: the first) can be called; the one before, if any, is the first `acc`. */
+/** The frame with which a list method continues if the argument `fn` (from 0) is callable; the argument before it, if any, is the first `acc`. */
 export interface Each {
   readonly frame: string
   readonly fn: 0 | 1
@@ -329,28 +329,28 @@ export interface BuiltinDef {
   /** `name<T>(a: type, b?: type, ...rest: type) -> type`, the source of docs and checker signature. */
   readonly signature: string
   /**
-   * What the checker takes the result for, where that is less than the signature says (`?`: nothing is known). A check that stops
-   * a run may only rely on this, or scripts that the language accepts would not run.
+   * The result type for the checker, where it is weaker than the signature (`?`: unknown). A check that stops
+   * a run may rely only on this type; otherwise it would reject scripts that the language accepts.
    */
   readonly checkedAs: string | null
-  /** The result has come from outside and has no known shape: strict checks ask for an annotation or a schema. */
+  /** The result comes from outside and has an unknown shape: strict checks require an annotation or a schema. */
   readonly fromOutside: boolean
   /** Keys of options dicts by parameter, in the notation of option-shapes.ts; null for none. */
   readonly shapes: Shapes | null
   readonly doc: string
   readonly effects: Effects
-  /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
+  /** True when arguments are neither kept nor returned, so the compiler may keep ownership of a container that it passes. */
   readonly borrows: boolean
-  /** What a builtin that does nothing else does with a float: compiled code calls it on raw doubles. null for none. */
+  /** The JavaScript expression for a float argument, if the builtin does nothing else: compiled code calls it on raw doubles. null for none. */
   readonly real: ((x: number) => number) | null
   /**
-   * What it gives for small arguments, where it charges nothing, raises nothing and needs no context; undefined for all others. It may
-   * stay away: compiled code asks it first, and its short text becomes part of the caller's. null for none.
+   * The result for small arguments, for which it charges nothing, raises nothing and needs no context; undefined for all others.
+   * Optional: compiled code tries it first and inlines it. null for none.
    */
   readonly quick: Quick | null
-  /** For a method that goes on as a native frame which calls its last argument for every element of the receiver; null for none. */
+  /** For a method whose native frame calls its last argument for every element of the receiver; null for none. */
   readonly each: Each | null
-  /** Whether it pays for what it is given as it goes, also in families whose arguments are charged (charging.ts). */
+  /** Whether it charges for its arguments itself, also in families whose arguments are charged by size (charging.ts). */
   readonly pays: boolean
   readonly run: Run
   readonly receiver: string | null
@@ -367,12 +367,12 @@ interface Options {
   readonly each?: Each
 }
 
-/** What is written behind a result for the checker: `len(value: any) -> int as ?`. */
+/** The type behind the result for the checker: `len(value: any) -> int as ?`. */
 const CHECKED_AS = ' as '
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
-  // A thousand of these are read at every start, in code that is still cold: what the engine itself does in one call is cheaper
-  // than a loop here, and most lists of parameters have no brackets.
+  // A thousand signatures are read at every start, in code that is not optimised yet: one native call is cheaper
+  // than a loop here, and most parameter lists have no brackets.
   const open = signature.indexOf('(')
   const end = signature.indexOf(')', open)
   const plain = signature.slice(open + 1, end)
@@ -425,8 +425,8 @@ const ANGLE = 62
 const QUOTE = 34
 
 /**
- * Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. Behind the result may
- * stand what the checker takes it for: `-> int as ?`.
+ * Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. A weaker type
+ * for the checker may follow the result: `-> int as ?`.
  */
 export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
   return define(null, signature, options, run)
@@ -456,8 +456,8 @@ function define(receiver: string | null, signature: string, options: Options, ru
 }
 
 /**
- * Defines a builtin whose body is a function of an internal module. `output` says what becomes of what its callbacks print; it is
- * dropped by builtins whose callbacks are runs apart.
+ * Defines a builtin whose body is a function of an internal module. `output` says whether the output of callbacks is kept; builtins
+ * whose callbacks are separate runs drop it.
  */
 export function harnBuiltin(
   signature: string,
@@ -466,12 +466,12 @@ export function harnBuiltin(
 ): BuiltinDef {
   const call: LibraryCall = { output: 'keep', ...body }
   return define(null, signature, options, (ctx, ...args) =>
-    // Its own defaults apply to what was not passed.
+    // The function applies its own defaults to arguments that were not passed.
     ctx.library(call, args.length > ctx.argc ? args.slice(0, ctx.argc) : args),
   )
 }
 
-/** The same builtin, run in another way: its short ways, which would go past that, are gone. */
+/** The same builtin with another `run`. Its shortcuts are removed, because they would bypass it. */
 export function withRun(def: BuiltinDef, run: Run): BuiltinDef {
   return { ...def, quick: null, each: null, real: null, run }
 }

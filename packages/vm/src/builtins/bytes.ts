@@ -1,4 +1,4 @@
-// Functions on bytes. They are strict: a missing argument or one of another type is a run-time error that names the place.
+// Functions on bytes. They are strict: a missing argument or one of another type is a run-time error that names the argument.
 
 import { withRun } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
@@ -31,13 +31,13 @@ export function decodeUtf8Strict(bytes: Uint8Array): string | null {
   }
 }
 
-/** Why bytes are not UTF-8, with the place where the text stops being valid. */
+/** Why bytes are not UTF-8, with the offset of the first invalid byte. */
 export function describeUtf8Problem(bytes: Uint8Array): string {
   let at = 0
   while (at < bytes.length) {
     const lead = bytes[at]!
     const size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
-    // Overlong forms, surrogates and what lies past U+10FFFF show in the second byte.
+    // Overlong forms, surrogates and code points past U+10FFFF are recognised by the second byte.
     const low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
     const high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
     let good = 1
@@ -63,7 +63,7 @@ const DEMANDS = {
   not: '{f}: expected {type} at argument {n}, got {got}',
 } as const
 
-/** What is made is as large as what is given. */
+/** Charges for a result as large as the argument. */
 function define<const S extends string>(signature: S, doc: string, run: TakingRun<S, typeof DEMANDS>): BuiltinDef {
   const def = builtinTaking(signature, { doc }, DEMANDS, run)
   return withRun(def, (ctx, ...args) => {

@@ -1,10 +1,10 @@
-// Channels: bounded queues between tasks. Taking a value gives the place that it had to the task that has waited longest to
-// send, which puts its own value in when it runs; the task that has waited longest to receive takes what it finds when it runs, and
-// until then nobody else does. So a task never acts for another one, and what is printed in between has one order. Lines are first in,
-// first out, and every waiting task has a ticket of its own, which is also what it parks on; a task that is aborted in between leaves
-// its place in line, or gives up the place in the queue, through the frame's onLeave.
+// Channels: bounded queues between tasks. A receive passes its free slot to the task that has waited longest to
+// send, which writes its value when it runs. The task that has waited longest to receive takes a value when it runs, and
+// until then no other task may. So no task acts for another, and output in between has one order. Queues are first in,
+// first out. Every waiting task has its own ticket, which is also its park key. A task that is aborted in between leaves
+// the queue, or returns its slot, in the frame's onLeave.
 //
-// Invariant: while a task waits to send, every place is taken by a value or given to another sender.
+// Invariant: while a task waits to send, every slot holds a value or is reserved for another sender.
 
 import { builtin, frame, family } from './builtin.js'
 import { toMillis } from './time-amounts.js'
@@ -20,7 +20,7 @@ import type { Value } from '../values/value.js'
 
 interface Receiver {
   readonly ticket: number
-  /** A `for` loop ends when the channel is closed under it; a plain receive goes on waiting, as in the reference. */
+  /** A `for` loop ends when the channel is closed under it. A plain receive keeps waiting, as in the reference. */
   readonly endsOnClose: boolean
 }
 
@@ -30,19 +30,19 @@ interface ChannelState {
   /** Waiting tasks by channel id, longest first; channels without any have no entry. */
   readonly receivers: Map<number, Receiver[]>
   readonly senders: Map<number, { readonly ticket: number }[]>
-  /** Places by channel id that were given to senders which have not run since. */
+  /** Number of slots by channel id that are reserved for senders which have not run since. */
   readonly given: Map<number, number>
-  /** What a woken sender finds: whether it has a place. */
+  /** What a woken sender finds: whether it has a slot. */
   readonly ready: Map<number, boolean>
   /** By channel id, for channels that the library fills. */
   readonly feeds: Map<number, Feed>
 }
 
-/** What fills a channel. Its end is the end of the channel: a plain receive does not go on waiting then. */
+/** Fills a channel. When it ends, the channel is closed for good: a plain receive stops waiting. */
 interface Feed {
-  /** Called when a script closes the channel, with `args`; null when the feed has ended. */
+  /** Called with `args` when a script closes the channel; null when the feed has ended. */
   closer: { readonly builtin: string; readonly args: readonly Value[] } | null
-  /** Raised behind the last value. */
+  /** Raised after the last value. */
   failure: { readonly value: Value } | null
 }
 
@@ -58,7 +58,7 @@ const channelState = family<ChannelState>('channels', () => ({
 
 const makeTicketKey = (ticket: number): string => `channel:${ticket}`
 
-/** Tasks that watch several channels park on this; a value that goes into a buffer and a closing wake them. */
+/** Park key of tasks that watch several channels; a value put into a buffer and a close wake them. */
 export const ANY_CHANNEL = 'channel:any'
 
 const MAX_CAPACITY = 1 << 24
@@ -69,22 +69,22 @@ export function makeChannel(ctx: Context, name: string, capacity: number): HarnC
   return new HarnChannel(name, Math.min(Math.max(1, capacity), MAX_CAPACITY), state.channels)
 }
 
-/** From here on something of the library fills the channel; `builtin` ends that where a script closes it. */
+/** Marks the channel as filled by the library; `builtin` stops the feed when a script closes the channel. */
 export function beginFeed(ctx: Context, channel: HarnChannel, builtin: string, args: readonly Value[]): void {
   ctx.state(channelState).feeds.set(channel.id, { closer: { builtin, args }, failure: null })
 }
 
-/** Nothing more comes; `failure` is raised behind what is still in the channel. */
+/** Ends the feed; `failure` is raised after the remaining values. */
 export function endFeed(ctx: Context, channel: HarnChannel, failure: Value | undefined): void {
   const feed = ctx.state(channelState).feeds.get(channel.id)
-  // Whoever closed it does not want to hear why no more came.
+  // The script closed the channel, so the reason for the end does not interest it.
   if (feed === undefined || feed.closer === null) return
   feed.closer = null
   if (failure !== undefined) feed.failure = { value: failure }
   close(ctx, channel)
 }
 
-/** What a receiver finds in a channel that is closed and drained, where that is more than its end. */
+/** What a receiver gets from a closed, drained channel if that is not just its end. */
 function findFailure(ctx: Context, channel: HarnChannel): { readonly value: Value } | null {
   if (!channel.closed || channel.buffer.length > 0) return null
   return ctx.state(channelState).feeds.get(channel.id)?.failure ?? null
@@ -117,7 +117,7 @@ function giveBack(state: ChannelState, channel: HarnChannel): void {
   else state.given.set(channel.id, left)
 }
 
-/** Gives a place that became free to the task that has waited longest for one. */
+/** Gives a free slot to the task that has waited longest for one. */
 function freePlace(ctx: Context, channel: HarnChannel): void {
   const state = ctx.state(channelState)
   const sender = shiftLine(state.senders, channel.id)
@@ -137,7 +137,7 @@ function put(ctx: Context, channel: HarnChannel, value: Value): void {
   ctx.wake(ANY_CHANNEL)
 }
 
-/** Lets the task that has waited longest look again. */
+/** Wakes the task that has waited longest. */
 function wakeReceiver(ctx: Context, channel: HarnChannel): void {
   const receiver = ctx.state(channelState).receivers.get(channel.id)?.[0]
   if (receiver !== undefined) ctx.wake(makeTicketKey(receiver.ticket))
@@ -150,7 +150,7 @@ function take(ctx: Context, channel: HarnChannel): Value | undefined {
   return value
 }
 
-/** Passes a value on without waiting; false when there is no place. The channel may be closed meanwhile. */
+/** Sends a value without waiting; false when there is no free slot. The channel may be closed meanwhile. */
 function offer(ctx: Context, channel: HarnChannel, value: Value): boolean {
   const taken = channel.buffer.length + (ctx.state(channelState).given.get(channel.id) ?? 0)
   if (taken >= channel.capacity) return false
@@ -158,7 +158,7 @@ function offer(ctx: Context, channel: HarnChannel, value: Value): boolean {
   return true
 }
 
-/** The next value without waiting; undefined when there is none, or a task that waits is to have it. */
+/** The next value without waiting; undefined when there is none, or when it is reserved for a waiting task. */
 export function takeFrom(ctx: Context, channel: HarnChannel): Value | undefined {
   return ctx.state(channelState).receivers.has(channel.id) ? undefined : take(ctx, channel)
 }
@@ -166,7 +166,7 @@ export function takeFrom(ctx: Context, channel: HarnChannel): Value | undefined 
 interface SendState extends FrameState {
   readonly channel: HarnChannel
   readonly value: Value
-  /** 0 before the task stands in line. */
+  /** 0 before the task is in the queue. */
   ticket: number
 }
 
@@ -182,7 +182,7 @@ const sendFrame = frame<SendState>({
     }
     const hasPlace = channels.ready.get(state.ticket)
     if (hasPlace === undefined) return ctx.park(makeTicketKey(state.ticket), null)
-    // Gone before onLeave, which frees a place that was not used.
+    // Cleared before onLeave, which returns an unused slot.
     channels.ready.delete(state.ticket)
     if (hasPlace) {
       giveBack(channels, state.channel)
@@ -236,7 +236,7 @@ const receiveFrame = frame<ReceiveState>({
   },
 })
 
-/** Lets those that end with the channel look again. */
+/** Wakes the tasks that stop waiting when the channel closes. */
 function wakeIterating(ctx: Context, channel: HarnChannel): void {
   const { receivers, feeds } = ctx.state(channelState)
   const isFed = feeds.has(channel.id)
@@ -267,7 +267,7 @@ function close(ctx: Context, channel: HarnChannel): void {
   ctx.wake(ANY_CHANNEL)
 }
 
-/** Closes for good, as mailboxes do: everyone who waits goes on, receivers with END and senders with false. */
+/** Closes for good, as mailboxes do: all waiting tasks resume, receivers with END and senders with false. */
 export function closeForAll(ctx: Context, channel: HarnChannel): void {
   close(ctx, channel)
   const { senders } = ctx.state(channelState)
@@ -282,7 +282,7 @@ interface SelectState extends FrameState {
   readonly due: number | null
 }
 
-/** What `select` gives for the first channel that holds a value, undefined when none does. */
+/** The result of `select` for the first channel that holds a value, undefined when none does. */
 export function takeFirst(ctx: Context, channels: readonly Value[]): HarnDict | undefined {
   for (let index = 0; index < channels.length; index++) {
     const channel = channels[index] as HarnChannel
@@ -292,7 +292,7 @@ export function takeFirst(ctx: Context, channels: readonly Value[]): HarnDict | 
   return undefined
 }
 
-/** Of the first channel that has one. */
+/** The failure of the first channel that has one. */
 function findFirstFailure(ctx: Context, channels: readonly Value[]): { readonly value: Value } | null {
   if (ctx.state(channelState).feeds.size === 0) return null
   for (const channel of channels) {
@@ -349,7 +349,7 @@ function selectChannel(ctx: Context, list: Value, timeout: Value): Result {
   return ctx.frame('channel.select', { channels, due: ms === null ? null : ctx.now + ms } satisfies SelectState)
 }
 
-/** Iteration over a channel: waits in a frame of its own, so that an aborted task leaves the line. */
+/** Iteration over a channel: waits in its own frame, so that an aborted task leaves the queue. */
 export const CHANNEL_ITER_OPS: IterOps = {
   channel: {
     step: (ctx, state) => {

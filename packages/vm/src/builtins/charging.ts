@@ -1,6 +1,6 @@
-// Charges a builtin by what it is given: every value inside its arguments and every 16 characters of their texts is a
-// unit. For builtins that look through their arguments once or a few times, which is most of those outside the core of the
-// language; a walk that has no end (values shared exponentially) ends here.
+// Charges a builtin by the size of its arguments: one unit for every value in them and for every 16 characters of their strings.
+// For builtins that read their arguments once or a few times, which are most of those outside the core of the
+// language. A walk that never ends (values shared exponentially) runs out of fuel here.
 
 import { withRun } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
@@ -14,7 +14,7 @@ import type { Value } from '../values/value.js'
 
 const TEXT_BITS = 4
 
-/** Units of a call, beside what every call takes: records are made, errors are put together, the world is asked. */
+/** Units of a call on top of the base charge: for making records, building errors and requesting effects. */
 const UNITS_A_CALL = 32
 
 export function withCharge(def: BuiltinDef): BuiltinDef {
@@ -28,7 +28,7 @@ export function withCharge(def: BuiltinDef): BuiltinDef {
   })
 }
 
-/** Length of texts whose parts are looked for in results. */
+/** Minimum length of argument strings whose substrings are searched for in results. */
 const LONG = 256
 
 function measureLongestText(args: readonly Value[]): number {
@@ -37,7 +37,7 @@ function measureLongestText(args: readonly Value[]): number {
   return longest
 }
 
-/** The result, whose texts may be parts of an argument, such that they do not keep that (values/text-parts.ts). */
+/** The result with copied substrings, so that it does not keep long argument strings alive (values/text-parts.ts). */
 function detachTexts(result: Value, whole: number): Value {
   if (typeof result === 'string') return detachPart(result, whole)
   const pending: Value[] = [result]
@@ -70,7 +70,7 @@ export function chargeArguments(ctx: Context, args: readonly Value[]): void {
   if (size > 0) ctx.charge(size)
 }
 
-/** Units of fuel for what lies beyond the values themselves; long walks are paid on the way. */
+/** Fuel for what the walk of the values does not count; long walks charge as they go. */
 function measureSize(args: readonly Value[]): number {
   let texts = 0
   let visited = visit(0, args.length)
@@ -84,7 +84,7 @@ function measureSize(args: readonly Value[]): number {
       else if (typeof value === 'object' && value !== null) {
         if (value instanceof HarnList) {
           visited = visit(visited, value.length)
-          // Of floats alone there is nothing to look into.
+          // A buffer of floats has nothing to walk.
           if (value.raw === null && value.length > 0) (pending ??= []).push(value.view())
         } else if (value instanceof HarnBytes) texts += value.data.length >> TEXT_BITS
         else {

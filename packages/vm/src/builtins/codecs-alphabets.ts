@@ -1,4 +1,4 @@
-// Base64, base32 and hexadecimal. A decoder gives bytes, or a text that says what is wrong and where.
+// Base64, base32 and hexadecimal. A decoder returns bytes, or a message that says what is wrong and where.
 
 const HEX = '0123456789abcdef'
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -7,7 +7,7 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 let ascii: TextDecoder | null = null
 
-/** Codes of the characters of an alphabet, by digit; and digits by code, 255 for what is none. */
+/** Characters of an alphabet by digit; and digits by character code, 255 for other characters. */
 function makeTables(alphabet: string): Tables {
   const codes = Uint8Array.from(alphabet, (char) => char.charCodeAt(0))
   const digits = new Uint8Array(256).fill(NO_DIGIT)
@@ -24,7 +24,7 @@ interface Tables {
   readonly digits: Uint8Array
 }
 
-/** Of the alphabets that were used. */
+/** Tables of the alphabets that were used. */
 const known = new Map<string, Tables>()
 
 function getTables(alphabet: string): Tables {
@@ -46,7 +46,7 @@ export function encodeHex(bytes: Uint8Array): string {
 
 const CHUNK = 4096
 
-/** Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8. */
+/** Messages count and show bytes: a character beyond ASCII counts as its UTF-8 bytes. */
 function toByteText(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text
   const bytes = new TextEncoder().encode(text)
@@ -62,7 +62,7 @@ export function decodeHex(given: string): Uint8Array | string {
   const { digits } = getTables(HEX)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    // Capital letters have the small ones 32 codes behind them.
+    // Codes of lower-case letters are 32 above those of upper-case letters.
     const digit = digits[code >= 0x41 && code <= 0x46 ? code + 32 : code]!
     if (digit === NO_DIGIT) return `Invalid character '${text[at]!}' at position ${at}`
     bytes[at >> 1] = bytes[at >> 1]! * 16 + digit
@@ -70,7 +70,7 @@ export function decodeHex(given: string): Uint8Array | string {
   return bytes
 }
 
-/** Digits of `bits` bits each, most significant first; the last is filled up with zero bits. */
+/** Splits bytes into digits of `bits` bits, most significant first; the last is padded with zero bits. */
 function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string {
   const { codes } = getTables(alphabet)
   const out = new Uint8Array(Math.ceil((bytes.length * 8) / bits))
@@ -99,7 +99,7 @@ function describeBadSymbol(text: string, at: number): string {
   return `Invalid symbol ${text.charCodeAt(at)}, offset ${at}.`
 }
 
-/** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
+/** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has exactly one encoding. */
 function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
   const { digits } = getTables(alphabet)
   const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
@@ -125,7 +125,7 @@ function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array 
 function decodePadded(text: string, alphabet: string, bits: number, group: number): Uint8Array | string {
   let end = text.length
   while (end > 0 && text[end - 1] === '=') end--
-  // A last group of one symbol is judged by that symbol, and padding must not begin in the first or second place of a group.
+  // An incomplete last group is reported by its last symbol; padding must not start at the first or second position of a group.
   if (text.length % group === 1 && !`${alphabet}=`.includes(text.at(-1)!)) return describeBadSymbol(text, text.length - 1)
   const decoded = decodeDigits(text.slice(0, end), alphabet, bits)
   if (end < text.length && end % group < 2) {
@@ -136,23 +136,23 @@ function decodePadded(text: string, alphabet: string, bits: number, group: numbe
   return text.length % group !== 0 ? 'Invalid padding' : decoded
 }
 
-/** With padding. The platform's own encoder takes a fiftieth of the time, where there is one. */
+/** With padding. The platform's encoder, if there is one, takes a fiftieth of the time. */
 export function encodeBase64(bytes: Uint8Array): string {
   if (typeof btoa !== 'function') return pad(encodeDigits(bytes, BASE64, 6), 4)
   if (bytes.length <= WHOLE) return btoa(decodeLatin1(bytes))
-  // A part that is a multiple of three bytes long has no padding.
+  // A piece whose length is a multiple of three bytes has no padding.
   let out = ''
   for (let at = 0; at < bytes.length; at += WHOLE) out += btoa(decodeLatin1(bytes.subarray(at, at + WHOLE)))
   return out
 }
 
-/** Bytes that are encoded at once. */
+/** Bytes encoded in one call. */
 const WHOLE = 3 * 2048
 
-/** Characters that are looked at one by one in less time than an encoder takes to start. */
+/** Up to this length, a loop over characters is faster than starting an encoder. */
 const SHORT = 64
 
-/** The base64 of a text in which every character is one byte; null for another text. */
+/** Base64 of a string in which every character is one byte; null for other strings. */
 export function encodeAsciiBase64(text: string): string | null {
   if (typeof btoa !== 'function') return null
   if (text.length > SHORT) return isAscii(text) ? btoa(text) : null
@@ -161,12 +161,12 @@ export function encodeAsciiBase64(text: string): string | null {
 }
 
 let utf8: TextEncoder | null = null
-/** Written to and never read. */
+/** Write-only buffer. */
 let scratch: Uint8Array | null = null
 
 /**
- * By the length of its UTF-8, a piece at a time: a search for another character takes 8 to 15 times as long as `btoa` itself for texts up to
- * 10,000 characters, and an encoder that makes its own bytes 9 times; this takes half of it.
+ * Checks by the length of the UTF-8, in pieces. Searching for a non-ASCII character takes 8 to 15 times as long as `btoa` for strings of up to
+ * 10,000 characters, and an encoder that allocates its output 9 times; this takes half as long as `btoa`.
  */
 function isAscii(text: string): boolean {
   utf8 ??= new TextEncoder()
@@ -174,13 +174,13 @@ function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at += scratch.length) {
     const piece = text.length <= scratch.length ? text : text.slice(at, at + scratch.length)
     const { read, written } = utf8.encodeInto(piece, scratch)
-    // A full buffer is as long as the piece too, of which it has only a part then.
+    // If the buffer is full, the piece was only partly encoded although the lengths agree.
     if (read !== piece.length || written !== read) return false
   }
   return true
 }
 
-/** The text whose units are the bytes. */
+/** A string with one unit per byte. */
 function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode.apply(null, bytes as unknown as number[])
 }
@@ -204,7 +204,7 @@ export function encodeBase32(bytes: Uint8Array): string {
   return pad(encodeDigits(bytes, BASE32, 5), 8)
 }
 
-/** Places in the messages count characters from 0; the rules are checked in the order of these messages. */
+/** Positions in the messages count characters from 0; the rules are checked in the order of these messages. */
 export function decodeBase32(text: string): Uint8Array | string {
   if (text.length % 8 !== 0) return `invalid length at ${text.length - (text.length % 8)}`
   let end = text.length

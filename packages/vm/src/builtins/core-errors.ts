@@ -1,5 +1,5 @@
-// Error categories: the closed list of names, and how a bare error text is classified. Texts come from
-// HTTP clients, model services and operating systems, so the rules look for what those write.
+// Error categories: the closed list of names, and how a bare error string is classified. The strings come from
+// HTTP clients, model services and operating systems, so the rules match their wording.
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -44,7 +44,7 @@ const BY_STATUS: ReadonlyMap<string, string> = new Map([
   ['502', 'server_error'],
 ])
 
-// In order; the first that occurs decides.
+// In order; the first match decides.
 const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
   ['Deadline exceeded', 'timeout'],
   ['context deadline exceeded', 'timeout'],
@@ -61,7 +61,7 @@ const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
 
 const NETWORK = /connection (?:reset|refused|closed)|broken pipe|dns error|stream error|unexpected eof/i
 
-/** Characters that are classified for a unit, as a power of two: each of the rules goes through the text. */
+/** Characters classified per unit of fuel, as a power of two: each rule scans the string. */
 const CLASSIFIED_BITS = 6
 
 export function classify(text: string): string {
@@ -74,7 +74,7 @@ export function classify(text: string): string {
   return NETWORK.test(text) ? 'transient_network' : 'generic'
 }
 
-/** The category of a caught error: a dict names it, a text is classified. */
+/** The category of a caught error: a dict names it, a string is classified. */
 export function readCategory(error: Value): string {
   if (typeof error === 'string') return classify(error)
   const named = error instanceof HarnDict ? error.get('category') : undefined

@@ -1,5 +1,5 @@
-// The hash behind `hash_value`: FNV-1a of 64 bits over a canonical text of the value, so that values which are structurally
-// the same hash alike, in this run and in every other.
+// The hash behind `hash_value`: 64-bit FNV-1a over a canonical string of the value. Structurally equal values have the
+// same hash in every run.
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -32,13 +32,13 @@ export function hashFnv1a(bytes: Uint8Array): bigint {
 
 type Work = Value | { readonly text: string } | { readonly cut: SetParts } | { readonly close: SetParts }
 
-/** A set being written: where its parts begin, and the keys of the members finished so far. */
+/** A set being written: where its members begin, and the keys of those already written. */
 interface SetParts {
   start: number
   readonly members: string[]
 }
 
-/** `N:text` with N in UTF-8 bytes, as in the key of every named or textual part. */
+/** `N:text` with N in UTF-8 bytes, as in the key of every named or string part. */
 const prefixLength = (text: string): string => `${BEYOND_ASCII.test(text) ? encoder.encode(text).length : text.length}:${text}`
 // eslint-disable-next-line no-control-regex -- all of ASCII
 const BEYOND_ASCII = /[^\0-\x7f]/
@@ -50,11 +50,11 @@ function makeFloatKey(v: number): string {
   return `f${Number.isNaN(v) ? '18444492273895866368' : view.getBigUint64(0)};`
 }
 
-/** Characters of a text that are a unit, as a power of two: they are encoded and hashed one by one. */
+/** Characters per unit of fuel, as a power of two: they are encoded and hashed one by one. */
 const TEXT_BITS = 3
 const UNITS_A_KEY = 4
 
-/** The text of a value without members; those of containers are written by `makeCanonicalKey`. */
+/** The canonical string of a value without members; `makeCanonicalKey` writes those of containers. */
 function makeLeafKey(value: Value): string {
   if (typeof value === 'string') work(value.length >> TEXT_BITS)
   else if (value instanceof HarnBytes) work(value.data.length >> (TEXT_BITS - 1))
@@ -68,7 +68,7 @@ function makeLeafKey(value: Value): string {
   return `o${prefixLength(typeName(value))}${prefixLength(display(value))}`
 }
 
-/** A text that structurally equal values share; a work list, since data may be deeper than the JavaScript stack. */
+/** A string that structurally equal values share. Uses a work list, since data may be deeper than the JavaScript stack. */
 function makeCanonicalKey(root: Value): string {
   const parts: string[] = []
   const pending: Work[] = [root]

@@ -1,5 +1,5 @@
-// Small conversions that many builtin families share: how arguments are read when they may be missing or of another type,
-// and how results are put together. Nothing here touches a machine.
+// Conversions that many builtin families share: reading arguments that may be missing or have another type,
+// and building results. Nothing here touches a machine.
 
 import type { Context, Control } from './builtin.js'
 import { HarnDict } from '../values/dict.js'
@@ -17,14 +17,14 @@ export const MAX_TEXT = 1 << 28
 /** Most elements that one call of a builtin will put into lists. Charging alone would stop the run only after the work. */
 export const MAX_ITEMS = 1 << 25
 
-/** Charges for a text that is about to be built; the error when no string can hold it. */
+/** Charges for a string before it is built. Returns the error if no string can be that long. */
 export function refuseText(ctx: Context, size: number): Control | null {
   if (size > MAX_TEXT) return ctx.runtime(`string of ${size} characters is too long`)
   ctx.charge(size >> 6, size)
   return null
 }
 
-/** Charges for `count` list elements that are about to be made; the error when that is too many at once. */
+/** Charges for `count` list elements before they are made. Returns the error if there are too many at once. */
 export function refuseItems(ctx: Context, count: number): Control | null {
   if (count > MAX_ITEMS) return ctx.runtime(`list of ${count} elements is too long`)
   ctx.charge(count >> 3, 16 * count)
@@ -43,7 +43,7 @@ export function count(value: Value | undefined): number | null {
   return typeof value === 'bigint' ? Number(value) : null
 }
 
-/** As `count`, but never negative, with a default for anything that is not an int. */
+/** As `count`, but never negative, with a default for anything other than an int. */
 export function countOr(value: Value | undefined, fallback: number): number {
   const n = count(value)
   return n === null ? fallback : Math.max(0, n)

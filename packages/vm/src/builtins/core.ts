@@ -1,5 +1,5 @@
-// The builtins every script leans on: output, types and conversion, assertions, error categories, identity.
-// Output goes to the running task's text, which leaves the machine with its exits.
+// The builtins every script uses: output, types and conversion, assertions, error categories, identity.
+// Output is appended to the running task's output, which the machine returns at its exits.
 
 import { builtin, family } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
@@ -51,7 +51,7 @@ export function truncateToInt(v: number): Int {
   return whole <= -(2 ** 63) ? MIN_INT : wrapInt(BigInt(whole))
 }
 
-/** Of an int of 64 bits, with its sign. */
+/** A signed 64-bit int. */
 const MOST_DIGITS = 20
 
 /** An optional sign and decimal digits within 64 bits; null for any other text. */
@@ -181,7 +181,7 @@ const errors: readonly BuiltinDef[] = [
   ),
 ]
 
-/** Numbers that stand for the addresses of containers: given at the first question, kept for the life of the machine. */
+/** Numbers that stand for the addresses of containers: assigned on first request, kept for the life of the machine. */
 const addresses = family('addresses', (): { readonly byValue: Map<Value, number> } => ({ byValue: new Map() }))
 
 /** Values that `is_same` compares by allocation. */

@@ -1,5 +1,5 @@
-// Methods and functions of dicts. Keys are always strings (other keys become their display) and everything that goes through
-// a dict goes in key order. A dict entry that is callable serves as a method too; that fallback is the interpreter's.
+// Methods and functions of dicts. Keys are always strings (other keys are formatted), and every loop over a dict
+// goes in key order. A dict entry that is callable can be called as a method; the interpreter does that.
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
@@ -19,7 +19,7 @@ function listKeys(ctx: Context, dict: HarnDict): HarnList {
   return new HarnList(dict.keys().slice())
 }
 
-/** The table of a dict is copied entry by entry. */
+/** Copying the table of a dict copies each entry. */
 function chargeEntries(ctx: Context, count: number): void {
   ctx.charge(count, 32 * count)
 }
@@ -60,7 +60,7 @@ const LOOPS: { readonly [name: string]: Loop } = {
   }),
 }
 
-/** Of a loop over entries, however few: a list and a dict are made for it. */
+/** Charge of a loop over entries, however few: a list and a dict are made for it. */
 const LOOP_UNITS = 4
 
 function defineLoopMethod(name: string, loop: string, doc: string): BuiltinDef {

@@ -1,5 +1,5 @@
-// Raising faults from functions that read or judge values for a builtin and have no Result to give. Whoever runs them for the builtin
-// catches the Fault and hands it to `ctx.fail`.
+// Raises faults from functions that read or judge values for a builtin and return no Result. The builtin that runs them
+// catches the Fault and passes it to `ctx.fail`.
 
 import { makeCategorized, makeRuntimeFault, makeThrown } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'

@@ -1,5 +1,5 @@
-// Families that are there from the start: what scripts call in their inner loops, all methods, and what the machine itself is made of.
-// The others are in groups that are loaded with the first name that is looked up in them (later-families.ts).
+// Families that are loaded at the start: what scripts call in inner loops, all methods, and what the machine itself needs.
+// The others are in groups that are loaded when one of their names is first looked up (later-families.ts).
 
 import { atomicsFamily } from './atomics.js'
 import { channelsFamily } from './channels.js'

@@ -1,4 +1,4 @@
-// The family of JSON by itself: common enough not to bring all the others along, and large enough not to be part of every start.
+// JSON is its own group: too common to load all others with it, and too large to be part of every start.
 // Loaded when a script names one of its builtins (later-families.ts).
 
 import { withCharges } from './family-charges.js'

@@ -1,4 +1,4 @@
-// Every family that is part of the language, for a machine without a library: tests of the machine, and hosts that want nothing else.
+// Every family that is part of the language, for a machine without a library: tests of the machine, and minimal hosts.
 
 import { bytesFamily } from './bytes.js'
 import { CORE_FAMILIES } from './families-core.js'

@@ -1,10 +1,10 @@
-// Which families charge what they do themselves, and which are charged by what they are given.
+// Which families charge for their own work, and which are charged by the size of their arguments.
 
 import type { BuiltinFamily } from './registry.js'
 
 /**
- * What scripts call in their inner loops: these builtins know what they cost and charge it themselves. All others, which talk to
- * the world or keep records, are charged by the size of their arguments before they see them (charging.ts).
+ * Families of inner loops: these builtins know their cost and charge it themselves. All others, which talk to
+ * the world or keep records, are charged by the size of their arguments before they run (charging.ts).
  */
 const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
   'atomics',

@@ -1,3 +1,3 @@
-// Field of a task: keys of modules with ceilings that everything in it works for (interpreter/place.ts).
+// Field of a task: keys of the modules with ceilings on whose behalf it runs (interpreter/place.ts).
 
 export const IMPORT_SCOPES = 'policy.imports'

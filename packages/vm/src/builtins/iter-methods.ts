@@ -1,6 +1,6 @@
-// Methods of iterators: lazy combinators, sinks, and what other types lift into an iterator (`v.iter()`, every range method
-// that ranges do not have themselves). Sinks drain synchronously while the source needs no script code and fall back to
-// the frame `iter.sink`, which is also where callbacks of sinks are called.
+// Methods of iterators: lazy combinators, sinks, and how other types get these methods by conversion to an iterator (`v.iter()`,
+// every range method that ranges do not define). Sinks drain synchronously while the source needs no script code. Otherwise they
+// continue in the frame `iter.sink`, which also calls the callbacks of sinks.
 
 import { CONTROL, builtin, frame, method, withRun } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
@@ -23,17 +23,17 @@ interface SinkState extends FrameState {
   source: HarnIter
   sink: string
   fn: Value
-  /** The accumulator: a list's items, a sum, the best so far. What it is depends on the sink. */
+  /** The accumulator: a list's items, a sum, the best so far. Its meaning depends on the sink. */
   acc: Value
   items: Value[]
   item: Value
-  /** 0 at the start, 1 after a pull, 2 after a call of `fn`, 3 while the end works on. */
+  /** 0 at the start, 1 after a pull, 2 after a call of `fn`, 3 while `end` is working. */
   phase: number
 }
 
 /**
- * One row a sink. `take` is given every item and answers with a result that ends the sink early, an error, or null to go
- * on; with `calls` the item goes to `fn` first and `answered` gets what that returned. `end` makes the result.
+ * One row per sink. `take` is given every item and returns a result that ends the sink early, an error, or null to
+ * continue. With `calls`, the item goes to `fn` first and `answered` gets the result of that. `end` makes the result.
  */
 interface Sink {
   readonly calls?: (state: SinkState) => readonly Value[]
@@ -42,7 +42,7 @@ interface Sink {
   readonly end: (ctx: Context, state: SinkState) => Result
 }
 
-/** Items between two looks of the machine at fuel and time while a sink drains a source that needs no frame. */
+/** Items between two checks of fuel and time while a sink drains a source that needs no frame. */
 const BLOCK = 1024
 
 const makeItemArgs = (state: SinkState): readonly Value[] => [state.item]
@@ -272,7 +272,7 @@ const iterMethods: readonly BuiltinDef[] = [
   ),
 ]
 
-/** Methods that ranges have themselves (ranges.ts); everything else of an iterator they get by lifting. */
+/** Methods that ranges define themselves (ranges.ts); for all others they are converted to an iterator. */
 const RANGE_OWN: ReadonlySet<string> = new Set(['len', 'count', 'empty', 'contains', 'first', 'last', 'to_string'])
 
 const rangeMethods = iterMethods

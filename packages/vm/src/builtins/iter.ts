@@ -1,7 +1,7 @@
-// Lazy iterators: THE table of iterator operations, how one is made from a value, and how it moves one item on.
+// Lazy iterators: THE table of iterator operations, how an iterator is made from a value, and how it advances by one item.
 // A HarnIter holds the name of its row and plain data, so a half-drained chain of combinators is part of a snapshot.
 // Combinators share their source: pulling from a derived iterator advances the original. Iterators are fused: after END the
-// `done` flag answers without asking the row again. Methods and sinks are in iter-methods.ts.
+// `done` flag answers without calling the row again. Methods and sinks are in iter-methods.ts.
 
 import { CONTROL, frame } from './builtin.js'
 import type { Context, Control, FrameDef, Result } from './builtin.js'
@@ -18,10 +18,10 @@ import { HarnSet } from '../values/set.js'
 import { isTruthy, typeName } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
 
-/** Elements that are copied for a unit, as a power of two. */
+/** Elements copied per unit of fuel, as a power of two. */
 const COPIED_BITS = 3
 
-/** The iterator over `value` as `iter(value)` gives it (dicts yield pairs), null when it is not iterable. */
+/** The iterator that `iter(value)` returns (dicts yield pairs), null when the value is not iterable. */
 export function makeIter(value: Value): HarnIter | null {
   if (value instanceof HarnIter) return value
   if (value instanceof HarnList) return new HarnIter('list', [value, 0])
@@ -47,7 +47,7 @@ export function failNotIterable(ctx: Context, value: Value): Control {
   return ctx.type(`iter: value of type ${typeName(value)} is not iterable`)
 }
 
-/** The next item or END where that takes neither script code nor waiting, else undefined with nothing changed. */
+/** The next item or END if that needs neither script code nor waiting; otherwise undefined, with nothing changed. */
 export function takeNextSimple(iter: HarnIter): Value | undefined {
   if (iter.done) return END
   const item = getRow(iter.op).simple?.(iter.state)
@@ -61,10 +61,10 @@ export function advance(ctx: Context, source: Value): Value | Control {
   return item === undefined ? ctx.pull(source as HarnIter) : item
 }
 
-/** The frame that moves an iterator one item; what ctx.pull(iter) runs when `takeNextSimple` does not serve. */
+/** The frame that advances an iterator by one item. ctx.pull(iter) runs it when `takeNextSimple` returns undefined. */
 export const iterNextFrame: FrameDef = frame<IterFrame>({
   kind: 'iter.next',
-  // What a `for` over an iterator prints stays; the callback is a run of its own, as with any builtin.
+  // Output of a `for` over an iterator is kept; the callback is a separate run, as in any builtin.
   step: (ctx, state) => {
     const { iter } = state
     if (iter.done) return END
@@ -86,7 +86,7 @@ const PULLED = 1
 const CALLED = 2
 const PULLED_SECOND = 3
 
-/** The item of `source` at the start or after a pull: ctx.result then, otherwise asked for now with `phase` set for later. */
+/** The item of `source`. At the start it is requested, with `phase` stored for later; after a pull it is ctx.result. */
 function pull(ctx: Context, state: IterFrame, source: Value, phase: number): Value | Control {
   if (state.phase === phase) {
     state.phase = START
@@ -97,7 +97,7 @@ function pull(ctx: Context, state: IterFrame, source: Value, phase: number): Val
   return item
 }
 
-/** True when the item decides the step: nothing more to do now (CONTROL) or ever (END). */
+/** True when the item decides the step: CONTROL (wait for it) or END (no more items). */
 function stops(item: Result): boolean {
   return item === CONTROL || item === END
 }
@@ -168,8 +168,8 @@ const take: IterOp = {
   },
 }
 
-// State: source, items still to drop. A drop that needs a frame must not be half done, so `simple` works item by item only
-// when nothing is left to drop.
+// State: source, items still to drop. A drop that needs a frame must not be half done, so `simple` advances item by item only
+// when nothing remains to be dropped.
 const skip: IterOp = {
   simple: (state) => (state[1] === 0 ? takeNextSimple(state[0] as HarnIter) : undefined),
   step: (ctx, state) => {
@@ -291,7 +291,7 @@ function takeNextInRange(state: Value[]): Value {
   const range = state[0] as HarnRange
   const next = state[1] as Int
   if (range.exclusive ? next >= range.end : next > range.end) return END
-  // Past the last element the largest int would wrap round, so the range itself becomes empty there.
+  // After the last element the largest int would overflow, so the range becomes empty there.
   if (next === range.end) state.splice(0, 2, new HarnRange(0, 0, true), 0)
   else state[1] = addInts(next, 1)
   return next
@@ -370,7 +370,7 @@ const ROWS: ReadonlyMap<string, IterOp> = new Map(
 
 const MOVING: Sources = { takeNextSimple, advance }
 
-/** The row of an operation; names come from our own code and snapshots, so an unknown one is a bug. */
+/** The row of an operation. Names come from our own code and snapshots, so an unknown one is a bug. */
 function getRow(op: string): IterOp {
   const row = ROWS.get(op)
   if (row === undefined) throw new Error(`no iterator operation ${op}`)

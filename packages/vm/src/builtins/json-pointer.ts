@@ -1,4 +1,4 @@
-// JSON pointers (RFC 6901) into values: reading, and new values with one place set or removed. A step that leads nowhere reads
+// JSON pointers (RFC 6901) into values: reading, and copies with one position set or removed. A step that does not exist reads
 // as nil and leaves a value unchanged.
 
 import type { BuiltinDef, Context, Control, Result, Run } from './builtin.js'
@@ -9,10 +9,10 @@ import { HarnList } from '../values/list.js'
 import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
-/** Units of a step that is unescaped and followed. */
+/** Fuel for unescaping and following one step. */
 const UNITS_A_STEP = 2
 
-/** The unescaped steps of a pointer, or the error that it is. They are paid before any is made. */
+/** The unescaped steps of a pointer, or the error if it is invalid. Charges for them first. */
 function readPointer(ctx: Context, name: string, pointer: string): string[] | Control {
   if (pointer === '') return []
   if (!pointer.startsWith('/')) return ctx.throw(`${name}: pointer must be empty or start with '/'`)
@@ -67,7 +67,7 @@ function chargeCopy(ctx: Context, container: Value): void {
   else if (container instanceof HarnDict) ctx.charge(container.size, 32 * container.size)
 }
 
-/** Rebuilds the way to the last step, whose container `change` gets; the value itself when the way breaks off before it. */
+/** Rebuilds the containers on the path to the last step, whose container `change` gets; the value itself when the path ends earlier. */
 function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (container: Value, step: string) => Value): Value {
   const containers: Value[] = [root]
   for (const step of steps.slice(0, -1)) {
@@ -94,7 +94,7 @@ function definePointerFunction(
 ): BuiltinDef {
   const demands: Demands = { fewer: `{f} requires ${needed} arguments`, text: { ptr: null } }
   const find = (ctx: Context, value: Value = null, pointer: Value = '', made: Value = null): Result => {
-    const steps = readPointer(ctx, name, pointer as string) // the unpacker made it a string
+    const steps = readPointer(ctx, name, pointer as string) // the unpacker checked it
     return Array.isArray(steps) ? run(ctx, value, steps, made) : steps
   }
   return builtinTaking(`${name}(${params}) -> any`, { doc }, demands, find as Run)

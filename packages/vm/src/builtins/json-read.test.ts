@@ -1,5 +1,5 @@
-// The reader against JavaScript's own, on documents whose records look alike until they do not: keys that come twice, that are written
-// with escapes, that are too many for a shape, and lists of every length.
+// The reader against JSON.parse, on documents whose records have almost the same keys: duplicate keys, keys with
+// escapes, too many keys for a shape, and lists of every length.
 
 import { expect, test } from 'vitest'
 import { parseJson } from './json-read.js'
@@ -40,7 +40,7 @@ function makeDocument(roll: Dice, depth: number): string {
 
 const formatHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4, '0')
 
-test('every document is read as JavaScript reads it', () => {
+test('reads every document as JSON.parse does', () => {
   const roll = makeDice(20)
   for (let round = 0; round < 800; round++) {
     const text = makeDocument(roll, 4)

@@ -1,5 +1,5 @@
-// The JSON reader. Ints are exact to 64 bits, and nesting is limited by memory only: open containers are on a stack of our
-// own. Errors say what was expected and where, with columns counted in bytes from 1.
+// The JSON reader. Ints are exact to 64 bits, and nesting is limited only by memory: open containers are on an explicit
+// stack. Errors say what was expected and where, with columns counted in bytes from 1.
 
 import { PIECE } from './pieces.js'
 import { EMPTY } from '../values/shape.js'
@@ -16,28 +16,28 @@ export type JsonResult = { readonly ok: true; readonly value: Value } | { readon
 
 const MAX_INT = 2n ** 63n - 1n
 const MIN_INT = -(2n ** 63n)
-/** Of an int of 64 bits, with its sign; a number in JSON has no leading zeros. */
+/** A signed 64-bit int; a number in JSON has no leading zeros. */
 const MOST_DIGITS = 20
 const encoder = new TextEncoder()
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
 /**
- * A list or object whose end has not been read. Its members lie on the reader's stack from `base` on, so that it takes no more room
- * than it needs when it is closed; long lists, and objects whose keys have no shape, are built in place.
+ * A list or object whose end has not been read. Its members are on the reader's stack from `base` on, so that the finished container
+ * has no spare capacity. Long lists, and objects whose keys have no shape, are built in place.
  */
 interface Open {
   readonly isList: boolean
   readonly base: number
-  /** Of an object: that of the members on the stack. */
+  /** Objects only: the shape of the members on the stack. */
   shape: Shape
-  /** Of an object: what waits for its value. */
+  /** Objects only: the key that waits for its value. */
   key: string
   items: Value[] | null
   dict: HarnDict | null
 }
 
-/** Members of a list that lie on the stack. */
+/** Members of a list that are on the stack. */
 const FEW_ITEMS = 64
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -46,10 +46,10 @@ class Reader {
   readonly text: string
   at = 0
   error: string | null = null
-  /** Units of work that were done since someone last looked. */
+  /** Units of work since the last `takeSpent`. */
   spent = 0
   private readonly open: Open[] = []
-  /** Members of what is open, up to `top`. */
+  /** Members of the open containers, up to `top`. */
   private readonly held: Value[] = []
   private top = 0
 
@@ -61,17 +61,17 @@ class Reader {
   fail(message: string, peeked = true): null {
     const end = Math.min(this.text.length, this.at + (peeked ? 1 : 0))
     const before = this.text.slice(0, end)
-    // A newline that is itself the offending character is column 0 of the line behind it.
+    // If the offending character is a newline, it is column 0 of the next line.
     const lineStart = before.lastIndexOf('\n') + 1
     const line = before.slice(0, lineStart).split('\n').length
-    // Columns count bytes; of the offending character only the first.
+    // Columns count bytes. A multi-byte offending character counts as its first byte.
     const whole = peeked && end > this.at && !before.endsWith('\n') ? before.slice(lineStart, end - 1) : before.slice(lineStart)
     const column = encoder.encode(whole).length + (whole.length < end - lineStart ? 1 : 0)
     this.error = `${message} at line ${line} column ${column}`
     return null
   }
 
-  /** A text is read in one go: longer than an operation may take, it is refused. */
+  /** A string is read in one operation; refused if it is longer than an operation may take. */
   private spend(units: number): void {
     this.spent += units
     if (units > PIECE) {
@@ -80,7 +80,7 @@ class Reader {
     }
   }
 
-  /** A run of spaces is short; longer ones are paid for as texts are. */
+  /** A run of spaces is usually short; longer ones are charged as strings are. */
   skipSpace(): string | undefined {
     for (let from = this.at; ;) {
       if (this.at - from === SPACES) {
@@ -107,7 +107,7 @@ class Reader {
     return this.readSmallInt() ?? this.readAnyNumber()
   }
 
-  /** An int of few digits, which most numbers are; null for anything else, read by `readAnyNumber` from its start. */
+  /** A short int, which most numbers are; null for anything else, which `readAnyNumber` reads from its start. */
   readSmallInt(): number | null {
     const { text } = this
     const isNegative = text.charCodeAt(this.at) === 0x2d
@@ -138,7 +138,7 @@ class Reader {
     this.at += text.length
     if (!/[.eE]/.test(text) && text !== '-0') {
       if (text.length < 16) return Number(text)
-      // More digits than 64 bits have are no int; making one of very many would take long.
+      // More digits than 64 bits can hold are not an int, and converting very many would take long.
       const exact = text.length <= MOST_DIGITS ? BigInt(text) : null
       if (exact !== null && exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
     }
@@ -207,7 +207,7 @@ class Reader {
     return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : this.fail('invalid escape', false)
   }
 
-  /** Reads a key and its colon; `expected` is what came behind the keys before when they last were there. */
+  /** Reads a key and its colon; `expected` is the key that followed the same keys last time. */
   readKey(expected: string | null): string | null {
     const { text } = this
     if (text.charCodeAt(this.at) !== 0x22) return this.fail('key must be a string')
@@ -247,7 +247,7 @@ class Reader {
     return (char >= '0' && char <= '9') || char === '-' ? this.readNumber() : this.fail('expected value')
   }
 
-  /** Goes on until `budget` units are spent; PAUSED when there is more to read. */
+  /** Continues until `budget` units are spent; returns PAUSED when there is more to read. */
   readDocument(budget: number): Value | typeof PAUSED {
     const { open } = this
     for (;;) {
@@ -255,7 +255,7 @@ class Reader {
       this.spent += UNITS_A_VALUE
       let value = this.readValueOrOpen(open)
       if (this.error !== null) return null
-      // A value is complete: give it to the innermost container, and close those that end here.
+      // A value is complete: add it to the innermost container, and close the containers that end here.
       while (value !== OPENED) {
         const top = open.at(-1)
         if (top === undefined) {
@@ -269,7 +269,7 @@ class Reader {
     }
   }
 
-  /** A whole value, or OPENED when a container with content begins. */
+  /** A whole value, or OPENED when a non-empty container begins. */
   readValueOrOpen(open: Open[]): Value | typeof OPENED {
     const char = this.skipSpace()
     if (char !== '[' && char !== '{') return this.readScalar(char)
@@ -295,7 +295,7 @@ class Reader {
     return value
   }
 
-  /** Gives a member to an open container. */
+  /** Adds a member to an open container. */
   private take(open: Open, value: Value): void {
     if (open.isList) {
       if (open.items !== null) open.items.push(value)
@@ -323,14 +323,14 @@ class Reader {
     this.held[this.top++] = value
   }
 
-  /** The members of a container, which leave the stack. */
+  /** Removes the members of a container from the stack. */
   private takeHeld(open: Open): Value[] {
     const members = this.held.slice(open.base, this.top)
     this.top = open.base
     return members
   }
 
-  /** Behind a member: the finished container, or OPENED when another member follows. */
+  /** After a member: the finished container, or OPENED when another member follows. */
   closeOrNext(open: Open[]): Value | typeof OPENED {
     const top = open.at(-1)!
     const { isList } = top
@@ -361,7 +361,7 @@ const SPACES = 1024
 const UNITS_A_VALUE = 2
 const UNITS_A_CONTAINER = 8
 const UNITS_A_RUN = 2
-/** Characters of a text that are a unit. */
+/** Characters of a string per unit. */
 const TEXT_BITS = 5
 
 export function parseJson(text: string): JsonResult {
@@ -373,7 +373,7 @@ export function parseJson(text: string): JsonResult {
   }
 }
 
-/** Reads a long text piece by piece. */
+/** Reads a long document in pieces. */
 export class JsonReading {
   private readonly reader: Reader
 
@@ -381,7 +381,7 @@ export class JsonReading {
     this.reader = new Reader(text)
   }
 
-  /** Up to `units` of work; undefined when there is more to read. `spent` says how much it was. */
+  /** Works for up to `units`; undefined when there is more to read. `takeSpent` returns how many were used. */
   step(units: number): JsonResult | undefined {
     const value = this.reader.readDocument(units)
     if (value === PAUSED) return undefined

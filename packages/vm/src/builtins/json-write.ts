@@ -1,6 +1,6 @@
-// The JSON writer, with a work list instead of recursion. Keys are in order and nothing is put between tokens unless an
-// indent is asked for. Scalars have two forms: that of `json_stringify`, where floats are decimal digits without an exponent
-// and without a forced decimal (`1.0` is `1`), and the one of files and templates (`interchange`), which other readers take in.
+// The JSON writer, with a work list instead of recursion. Keys are sorted, and there is no whitespace unless an
+// indent is given. Scalars have two forms: that of `json_stringify`, where floats are decimal digits without an exponent
+// and without a forced decimal (`1.0` is `1`), and that of files and templates (`interchange`), for other readers.
 
 import { encodeBase64 } from './codecs-alphabets.js'
 import { PIECE } from './pieces.js'
@@ -14,14 +14,14 @@ import { TextBuilder } from '../values/text-builder.js'
 import type { Value } from '../values/value.js'
 
 export interface JsonOptions {
-  /** Spaces a level; 0 writes everything on one line without spaces. */
+  /** Spaces per level; 0 writes everything on one line without spaces. */
   readonly indent?: number
   /**
-   * Integral floats keep their `.0`, very large and small ones take an exponent, those that are no number are null, and
+   * Integral floats keep their `.0`, very large and small ones use an exponent, NaN and infinities are null, and
    * backspace and form feed have their short escapes.
    */
   readonly interchange?: boolean
-  /** Values that JSON has no form for, and sets, are written as their display instead of null. */
+  /** Values that JSON cannot represent, and sets, are formatted instead of written as null. */
   readonly displays?: boolean
 }
 
@@ -32,7 +32,7 @@ function escapeChar(char: string): string {
 }
 
 const ESCAPED = /["\\\u0000-\u001f]/
-/** What JSON.stringify writes in another way than we do. */
+/** Characters that JSON.stringify escapes differently. */
 const OTHERWISE = /[\b\f\ud800-\udfff]/
 
 export function toJsonString(text: string): string {
@@ -47,7 +47,7 @@ function formatJsonFloat(v: number, interchange: boolean): string {
   return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
-/** The text of a float in files: digits and a point from 1e-5 to below 1e16, beyond that one digit before the point and an exponent. */
+/** A float as files have it: positional from 1e-5 to below 1e16, otherwise one digit before the point and an exponent. */
 export function formatInterchangeFloat(v: number): string {
   if (!Number.isFinite(v)) return 'null'
   const scientific = v.toExponential()
@@ -65,7 +65,7 @@ function formatInterchangeString(text: string): string {
   return `"${text.replace(/["\\\u0000-\u001f]/g, (char) => INTERCHANGE_MARKS[char] ?? escapeChar(char))}"`
 }
 
-/** Text of a value without members, null for lists and objects. */
+/** JSON of a value without members, null for lists and objects. */
 function formatLeaf(value: Value, interchange: boolean, displays: boolean): string | null {
   switch (typeof value) {
     case 'string':
@@ -85,7 +85,7 @@ function formatLeaf(value: Value, interchange: boolean, displays: boolean): stri
   return displays && value !== null ? toJsonString(display(value)) : 'null'
 }
 
-/** A list or object being written: its members from `at` on are still to come. */
+/** A list or object being written: its members from `at` on are not written yet. */
 interface Open {
   readonly labels: readonly string[] | null
   readonly members: readonly Value[]
@@ -104,7 +104,7 @@ const UNITS_A_CONTAINER = 8
 /** Characters of a text that are a unit. */
 const TEXT_BITS = 4
 
-/** Writes a value piece by piece. */
+/** Writes a value in pieces. */
 export class JsonWriting {
   private readonly indent: number
   private readonly interchange: boolean
@@ -129,7 +129,7 @@ export class JsonWriting {
   }
 
   private write(value: Value): void {
-    // A text is written in one go: longer than an operation may take, it is refused.
+    // A string is written in one operation; refused if it is longer than an operation may take.
     if (typeof value === 'string') {
       const units = value.length >> TEXT_BITS
       if (units > PIECE) work(units)
@@ -139,7 +139,7 @@ export class JsonWriting {
     if (text !== null) this.out.add(text)
     else {
       const opened = open(value)
-      // Opening reads all members, and puts the keys in order.
+      // Opening a container reads all members and sorts the keys.
       const { length } = opened.members
       this.spend(UNITS_A_CONTAINER + (length >> 3))
       this.stack.push(opened)
@@ -153,7 +153,7 @@ export class JsonWriting {
     this.spent -= units
   }
 
-  /** Up to `units` of work; undefined when there is more to write. `takeSpent` says how much it was. */
+  /** Works for up to `units`; undefined when there is more to write. `takeSpent` returns how many were used. */
   step(units: number): string | undefined {
     const { stack } = this
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -192,7 +192,7 @@ export class JsonWriting {
   }
 }
 
-/** In one go, as part of another operation: of as much as that may take. */
+/** Writes everything at once, as part of another operation; refused if that is more than an operation may take. */
 export function stringifyJson(root: Value, options: JsonOptions = {}): string {
   const writing = new JsonWriting(root, options)
   let visited = 0
@@ -203,5 +203,5 @@ export function stringifyJson(root: Value, options: JsonOptions = {}): string {
   }
 }
 
-/** Units between two looks at the limits. */
+/** Units between two checks of the limits. */
 const STEP = 1024

@@ -9,7 +9,7 @@ import { JsonWriting } from './json-write.js'
 import { definePieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 
-/** A value in a list takes 2 units of reading and 16 of the heap, a list of its own 10 and 48. */
+/** A value in a list takes 2 units of reading and 16 of the heap; a nested list takes 10 and 48. */
 const HEAP_A_UNIT = 6
 
 const parsing = definePieces('json.parse', (args) => {

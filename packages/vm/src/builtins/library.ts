@@ -1,8 +1,8 @@
-// What internal modules are made with: the frames that call them, and the primitives that every one of them may use. Families outside
-// of the machine add primitives of their own (BuiltinFamily.primitives).
+// The base of internal modules: the frames that call them, and the primitives that each of them may use. Families outside
+// the machine add their own primitives (BuiltinFamily.primitives).
 //
-// A primitive has two underscores in front. It asks the world, parks, keeps state or raises on behalf of the builtin whose body
-// calls it, and scripts cannot name it.
+// The name of a primitive starts with two underscores. It requests effects, parks, keeps state or raises faults on behalf of the
+// builtin whose body calls it. Scripts cannot name it.
 
 import { builtin, family, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
@@ -34,7 +34,7 @@ function stepCall(ctx: Context, state: CallState): Result {
   if (entry.starts) return ctx.call(entry.callee, [])
   state.stage = 'done'
   const { args } = state
-  // What the frame holds on to would be in snapshots for as long as the builtin runs.
+  // Values that the frame references would be in snapshots for as long as the builtin runs.
   state.args = []
   return ctx.call(entry.callee, args)
 }
@@ -42,8 +42,8 @@ function stepCall(ctx: Context, state: CallState): Result {
 // ----------------------------------------------------------------------------------------------------------------- the world
 
 /**
- * The effect that a primitive is asked for. Whatever goes on with it relies on the types of its kind, so it is looked at here, once; without
- * a judge nobody knows any kinds, and whoever answers has to look.
+ * The effect that a primitive was told to request. Its provider relies on the types of its kind, so they are checked here, once.
+ * Without a judge no kinds are known, and the provider has to check.
  */
 function readEffect(ctx: Context, kind: Value, args: Value, own: Value): Effect | Fault {
   const plain = toPlain(args)
@@ -62,7 +62,7 @@ interface AttemptState extends FrameState {
 
 // --------------------------------------------------------------------------------------------------------------------- faults
 
-/** A fault as data: what `__attempt` gives, and `__raise_again` takes. */
+/** A fault as data: returned by `__attempt`, taken by `__raise_again`. */
 export function describeFault(fault: Fault): HarnDict {
   return HarnDict.of({
     kind: fault.kind,
@@ -97,7 +97,7 @@ const FAULTS: Readonly<Record<string, (message: string, category: string, code: 
 
 // ---------------------------------------------------------------------------------------------------------------------- state
 
-/** What internal modules keep for the length of the run: values by key, apart by the name that a module gives its table. */
+/** Values that internal modules keep for the run, in tables by key; each module names its own tables. */
 const kept = family<{ readonly tables: Map<string, Map<string, Value>> }>('library_state', () => ({ tables: new Map() }))
 
 function getTable(ctx: Context, name: Value): Map<string, Value> {
@@ -115,7 +115,7 @@ interface ParkState extends FrameState {
   parked: boolean
 }
 
-/** Of what asks the world or looks at its callers: compiled code must have laid their frames out. */
+/** For primitives that request effects or look at their callers: compiled code must have written their frames to the stack. */
 const WORLD = ['world'] as const
 
 export const libraryFamily: BuiltinFamily = {
@@ -240,7 +240,7 @@ export const libraryFamily: BuiltinFamily = {
       { doc: 'Keeps a value for the length of the run; nil takes it out.', effects: ['callback'] },
       (ctx, table, key, value) => {
         ctx.charge(1, 32)
-        // Whoever reads it gets the same object: nobody may change it in place.
+        // All readers get the same object, so nobody may change it in place.
         if (value instanceof HarnList || value instanceof HarnDict) value.owned = false
         if (value === null) getTable(ctx, table ?? null).delete(key as string)
         else getTable(ctx, table ?? null).set(key as string, value!)

@@ -1,5 +1,5 @@
 // List builtins that call a function for every element. Each is a *loop*: a native frame that calls `fn` with one element at
-// a time and hands the answers to a row of the table below. The methods keep what callbacks print; the functions of the
+// a time and passes the results to a row of the table below. The methods keep the output of callbacks; the functions of the
 // same name (`group_by(list, f)` …) drop it, because the reference runs those callbacks in a child machine.
 
 import { builtin, frame, method } from './builtin.js'
@@ -13,7 +13,7 @@ import { HarnSet } from '../values/set.js'
 import { isCallable, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** Result built in `out`, one element or none a visit. */
+/** Builds the result in `out`, one element or none per visit. */
 function makeCollectingLoop(visit: (state: LoopState, item: Value, answer: Value) => void): Loop {
   return {
     visit: (state, item, answer) => {
@@ -24,7 +24,7 @@ function makeCollectingLoop(visit: (state: LoopState, item: Value, answer: Value
   }
 }
 
-/** Ends with `found` at the first element whose answer is `wanted`, else with `otherwise`. */
+/** Ends with `found` at the first element whose result is `wanted`, otherwise with `otherwise`. */
 function makeSearchLoop(wanted: boolean, found: (state: LoopState, item: Value) => Value, otherwise: Value): Loop {
   return { visit: (state, item, answer) => (isTruthy(answer) === wanted ? found(state, item) : undefined), end: () => otherwise }
 }
@@ -43,7 +43,7 @@ function makeBestLoop(wanted: (order: number) => boolean): Loop {
   }
 }
 
-// `out` holds two lists of elements; they are made by the row and nothing else can see them, so they grow in place.
+// `out` holds two lists of elements. The row made them and nothing else can see them, so they grow in place.
 function split(state: LoopState): [HarnList, HarnList] {
   if (state.out.length === 0) state.out.push(new HarnList([]), new HarnList([]))
   return state.out as [HarnList, HarnList]
@@ -121,7 +121,7 @@ export function defineLoopFrame(kind: string, loop: Loop, output: 'keep' | 'drop
     loop,
     step: (ctx, state) => {
       const { list } = state
-      // What the end asked for has come.
+      // The effect or call that `end` requested has finished.
       if (state.at >= list.length) return ctx.result
       if (state.at >= 0) {
         const before = state.out.length
@@ -137,7 +137,7 @@ export function defineLoopFrame(kind: string, loop: Loop, output: 'keep' | 'drop
   })
 }
 
-/** Goes on as the loop `kind` over `list`; `more` is added to the state for the row. */
+/** Continues as the loop `kind` over `list`; `more` is added to the state for the row. */
 export function runLoop(
   ctx: Context,
   kind: string,
@@ -152,7 +152,7 @@ export function runLoop(
 
 const CALLS: readonly string[] = ['callback']
 
-/** A method `name(f)` that runs a loop, or gives `missing` when `f` is not callable. */
+/** A method `name(f)` that runs a loop, or returns `missing` when `f` is not callable. */
 function defineLoopMethod(
   name: string,
   loop: keyof typeof LOOPS,

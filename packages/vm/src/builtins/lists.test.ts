@@ -31,7 +31,7 @@ const machine = makeFakeMachine(
   resultsFamily,
 )
 
-/** A script function made of a JavaScript one. */
+/** A script function backed by a JavaScript one. */
 function makeFn(body: (...args: never[]) => Value): Value {
   const name = `fn${machine.functions.size}`
   machine.functions.set(name, body as (...args: Value[]) => Value)
@@ -134,7 +134,7 @@ describe('list methods', () => {
     ['nil', [1], 'no_such_method', []],
   ])('%s', (expected, receiver, name, args) => expect(m(receiver, name, ...args)).toBe(expected))
 
-  test('an element behind the end of a shared buffer is not seen', () => {
+  test('elements past the end of a shared buffer are invisible', () => {
     const short = new HarnList(['a'])
     short.append('b')
     expect(m(short, 'index_of', 'b')).toBe('-1')
@@ -349,14 +349,14 @@ describe('iterators', () => {
     ['nil', [1, 2], 'join', []],
   ])('sink %s', (expected, source, name, args) => expect(m(makeIter(source), name, ...args)).toBe(expected))
 
-  test('combinators share their source, and take does not overdraw', () => {
+  test('combinators share their source, and take pulls no extra item', () => {
     const source = makeIter([1, 2, 3])
     expect(list(callMethod(machine, source, 'take', 2))).toBe('[1, 2]')
     expect(list(source)).toBe('[3]')
     expect(display(source)).toBe('<iter (exhausted)>')
   })
 
-  test('short-circuit leaves the rest', () => {
+  test('a sink that ends early leaves the remaining items', () => {
     const source = makeIter([1, 2, 3])
     expect(m(source, 'find', even)).toBe('2')
     expect(list(source)).toBe('[3]')
@@ -364,7 +364,7 @@ describe('iterators', () => {
 
   test('an iterator is its own iterator', () => expect(makeIter(makeIter([1]))).toBeInstanceOf(HarnIter))
 
-  test('long sources', () => {
+  test('drains long sources', () => {
     expect(m(new HarnRange(0, 5000, true), 'sum')).toBe('12497500')
     expect(m(callMethod(machine, new HarnRange(0, 5000, true), 'filter', even), 'count')).toBe('2500')
   })
@@ -387,7 +387,7 @@ describe('iterators', () => {
   ])('%s', (expected, run) => expect(fault(run)).toBe(expected))
 })
 
-test('truth of a filter answer is that of the language', () => {
+test('filter uses the truthiness of the language', () => {
   expect(isTruthy(new HarnRange(0, 0, true))).toBe(true)
   expect(
     m(

@@ -1,5 +1,5 @@
-// Methods of lists that need no callback, and the functions on lists and dicts that share their work. Lists are immutable
-// values: every method gives a new one. Methods with callbacks are in lists-callbacks.ts.
+// Methods of lists that take no callback, and the functions on lists and dicts that share their code. Lists are immutable
+// values: every method returns a new one. Methods with callbacks are in lists-callbacks.ts.
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
@@ -32,7 +32,7 @@ import { HarnSet } from '../values/set.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** A list method whose run gets the receiver typed. */
+/** A list method whose `run` gets a typed receiver. */
 function listMethod(
   signature: string,
   doc: string,
@@ -48,7 +48,7 @@ function viewAll(ctx: Context, self: HarnList): readonly Value[] {
   return self.view()
 }
 
-/** As `viewAll`, for what looks at each element with some care. */
+/** As `viewAll`, for methods that do more work per element. */
 function viewAllSlowly(ctx: Context, self: HarnList): readonly Value[] {
   ctx.charge(self.length >> 1)
   return self.view()
@@ -56,7 +56,7 @@ function viewAllSlowly(ctx: Context, self: HarnList): readonly Value[] {
 
 /** Index of the first element equal to `wanted`, -1 without one. */
 export function findIndex(list: HarnList, wanted: Value): number {
-  // The buffer may be longer than the list, so the search is cut by hand.
+  // The buffer may be longer than the list, so the index is checked against the length.
   if (typeof wanted === 'string') {
     const at = list.items.indexOf(wanted)
     return at < list.length ? at : -1
@@ -65,7 +65,7 @@ export function findIndex(list: HarnList, wanted: Value): number {
   return -1
 }
 
-/** Searching for a container: each comparison may take long. */
+/** Searches for a container: each comparison may take long. */
 const searching = definePieces('list.index_of', ([list, wanted]) => {
   const items = (list as HarnList).view()
   return makeEachWork(
@@ -131,7 +131,7 @@ function findBest(items: readonly Value[], wanted: (order: number) => boolean): 
   return found
 }
 
-/** Elements up to which a method is not worth cutting. */
+/** Up to this many elements, a method is not split into pieces. */
 const FEW = 16
 
 function removeDuplicates(ctx: Context, self: HarnList): Result {
@@ -167,7 +167,7 @@ const distinct = definePieces('list.unique', ([list]) => {
 const tallying = definePieces('list.tally', ([list]) => {
   const items = (list as HarnList).view()
   const places = new Map<string, number>()
-  // As slots of all dicts are: an array of anything, not of small ints.
+  // As the slots of all dicts: an array of any values, not of small ints.
   const counts = makeBlankSlots(1)
   counts.pop()
   return makeEachWork(
@@ -187,10 +187,10 @@ const tallying = definePieces('list.tally', ([list]) => {
   )
 })
 
-/** Texts that are put together before they are put with others. */
+/** Strings that are joined first, before the results are joined. */
 const JOINED = 1024
 
-/** Joins displays. What would be too long is still measured, for the message, but not kept. */
+/** Joins formatted values. If the result would be too long, it is still measured for the message, but not built. */
 const joining = definePieces('list.join', ([list, separator]) => {
   const items = (list as HarnList).view()
   const between = separator as string
@@ -258,7 +258,7 @@ function skipSome(ctx: Context, self: HarnList, n: Value): HarnList {
   return new HarnList(items)
 }
 
-/** `first` and `last`: an element without an int argument, otherwise a list of up to that many. */
+/** `first` and `last`: one element without an int argument, otherwise a list of up to that many. */
 function makeEdgeMethod(one: (self: HarnList) => Value, some: (self: HarnList, n: number) => Value[]) {
   return (ctx: Context, self: HarnList, n: Value): Value => {
     if (count(n) === null) return share(one(self))
@@ -323,7 +323,7 @@ const methods: readonly BuiltinDef[] = [
     true,
   ),
   listMethod('enumerate() -> list', '`{index, value}` dicts.', (ctx, self) => {
-    // A dict costs as much to make as some lists.
+    // Making a dict costs as much as making several lists.
     chargeMade(ctx, 3 * self.length, 3 * self.length)
     return new HarnList(self.view().map((value, index) => HarnDict.of({ index, value })))
   }),
@@ -391,7 +391,7 @@ const methods: readonly BuiltinDef[] = [
   ...['window', 'each_cons', 'sliding_window'].map(defineWindowMethod),
 ]
 
-/** Runs `body` on the list that is the first argument, or raises the errors these functions share. */
+/** Runs `body` on the list that is the first argument, or raises the errors that these functions share. */
 export function onList(name: string, body: (ctx: Context, list: HarnList, ...rest: Value[]) => Result): Run {
   return (ctx, list = null, ...rest) => {
     if (ctx.argc < 1) return ctx.runtime(`${name}: first argument must be a list`)

@@ -1,4 +1,4 @@
-// Mailboxes: named channels within a scope, with counters. Unlike a channel, closing wakes everyone who waits.
+// Mailboxes: named channels within a scope, with counters. Unlike on a channel, closing wakes all waiting tasks.
 
 import { builtin, Control, family, frame } from './builtin.js'
 import { closeForAll, makeChannel, takeFrom } from './channels.js'
@@ -39,7 +39,7 @@ function lookUpMailbox(ctx: Context, target: Value): Result {
   return ctx.state(mailboxState).boxes.has(placeName(place)) ? makeHandle('mailbox', place) : null
 }
 
-/** An operation on a mailbox; an unknown one gives `unknown`. */
+/** An operation on a mailbox; returns `unknown` for a mailbox that was never opened. */
 function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbox, key: string, value: Value) => Result) {
   return (ctx: Context, target: Value, value: Value = null): Result => {
     const place = resolveTarget(ctx, name, 'mailbox', target)
@@ -51,7 +51,7 @@ function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbo
 }
 
 interface TransferState extends FrameState {
-  /** Place of the mailbox; its counters are looked up again after the wait. */
+  /** Key of the mailbox; its counters are looked up again after the wait. */
   readonly key: string
   readonly sending: boolean
   readonly args: Value[]
@@ -120,7 +120,7 @@ function readMetrics(_ctx: Context, box: Mailbox): Result {
   })
 }
 
-/** What an unknown mailbox has counted. */
+/** The counters of an unknown mailbox. */
 const NO_METRICS = HarnDict.of({
   capacity: 0,
   depth: 0,

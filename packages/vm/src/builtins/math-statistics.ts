@@ -1,4 +1,4 @@
-// Statistics over a list of numbers. All give floats.
+// Statistics over a list of numbers. All return floats.
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
@@ -8,7 +8,7 @@ import { HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** A function over the numbers of its first argument; `body` answers with a number or an error. */
+/** A function over the numbers of its first argument; `body` returns a number or an error. */
 function defineStatistic(
   signature: string,
   doc: string,
@@ -41,13 +41,13 @@ function interpolateRank(ordered: Float64Array, rank: number): number {
   return below + (above - below) * (rank - low)
 }
 
-/** The sort of the platform for doubles is several times quicker than one with a comparison. */
+/** Sorting doubles natively is several times faster than with a comparison function. */
 function sortNumbers(ctx: Context, items: readonly number[]): Float64Array {
   ctx.charge(items.length >> 1)
   return Float64Array.from(items).sort()
 }
 
-/** Mean square distance from the mean; of a sample, divided by one less. The mapper makes the standard deviation of it. */
+/** Variance (of a sample: divided by n - 1). The mapper turns it into the standard deviation. */
 function spread(name: string, map: (variance: number) => number) {
   return (ctx: Context, items: readonly number[], sample: Value): number | Result => {
     if (items.length === 0) return ctx.runtime(`${name}: items must not be empty`)

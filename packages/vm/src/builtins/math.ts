@@ -1,5 +1,5 @@
-// Functions on numbers. Arguments that are no numbers give nil unless an error is named; ints stay ints where the result
-// is one, which `floor`, `ceil`, `round` make explicit. Statistics are in math-statistics.ts, randomness in random.ts.
+// Functions on numbers. Arguments that are not numbers give nil unless an error is named. Ints stay ints where the result
+// is one; `floor`, `ceil` and `round` convert to int. Statistics are in math-statistics.ts, randomness in random.ts.
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
@@ -39,7 +39,7 @@ function defineRounding(name: string, doc: string, map: (x: number) => number): 
 function toWholeInt(ctx: Context, whole: number): Result {
   if (!Number.isFinite(whole)) return ctx.runtime('cannot convert non-finite float to int')
   if (Number.isSafeInteger(whole)) return whole === 0 ? 0 : whole
-  // 2^63 itself is a float that no int reaches; -2^63 is an int.
+  // 2^63 as a float is out of the range of ints; -2^63 is an int.
   if (whole >= 2 ** 63 || whole < -(2 ** 63)) return ctx.runtime('float is outside the representable int range')
   return wrapInt(BigInt(whole))
 }
@@ -57,7 +57,7 @@ function abs(value: Value): Value {
   return value === MIN_INT ? new HarnFloat(2 ** 63) : wrapInt(value < 0n ? -value : value)
 }
 
-/** The first of two numbers unless `better` prefers the second; NaN loses. Two ints give an int, otherwise a float. */
+/** Returns the first of two numbers unless `better` prefers the second; NaN loses. Two ints give an int, otherwise a float. */
 function choose(better: (a: Int, b: Int) => boolean): Run {
   return (_ctx, a = null, b = null) => {
     if (isInt(a) && isInt(b)) return better(a, b) ? b : a
@@ -87,10 +87,10 @@ function sign(value: Value): Value {
   return Number.isNaN(x) ? new HarnFloat(NaN) : x > 0 ? 1 : x < 0 ? -1 : 0
 }
 
-/** Of functions that take most of a microsecond. */
+/** Charge of functions that take most of a microsecond. */
 const LONG_UNITS = 2
 
-/** As `defineReal`, of a function so long that it pays; compiled code calls it, since what it puts in place of a call is free. */
+/** As `defineReal`, for functions slow enough to be charged; compiled code calls these, since inlined functions are free. */
 function defineLongReal(name: string, doc: string, map: (x: number) => number): BuiltinDef {
   return define(`${name}(n: float) -> float`, doc, (ctx, value) => {
     ctx.charge(LONG_UNITS)

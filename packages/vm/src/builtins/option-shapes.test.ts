@@ -1,4 +1,4 @@
-// The notation of options, and that every shape of a definition can be read.
+// The notation of option shapes, and that every shape of a definition can be parsed.
 
 import { expect, test } from 'vitest'
 import { readShape } from './option-shapes.js'

@@ -1,5 +1,5 @@
-// Shapes of options dicts, as definitions write them: a line for each key, `name: type (unit) = default -- what it does`. Unit and default
-// may be missing. The key `*` says that other keys have a meaning too. Texts, because only checks, docs and editors read them.
+// Shapes of options dicts, as definitions write them: a line per key, `name: type (unit) = default -- what it does`. Unit and default
+// are optional. The key `*` means that other keys are allowed too. They are strings, because only checks, docs and editors parse them.
 
 export interface OptionRow {
   readonly name: string

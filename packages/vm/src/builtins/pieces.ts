@@ -1,7 +1,7 @@
-// Bulk work in pieces, so that one call on much data does not keep the host's thread: the machine may end its slice between two
-// pieces. The work must be pure. What is half done lives outside the frame's state and is in no snapshot; a run that is restored in
-// the middle does the pieces again that were done, from the same arguments, and does not pay for them twice. It has slices for
-// them, too: a host that takes a snapshot now and then must not wait for all of them at once.
+// Splits bulk work into pieces, so that one call on much data does not block the host's thread: the machine may end its slice
+// between two pieces. The work must be pure. Unfinished work lives outside the frame's state and is in no snapshot. A run that is
+// restored in the middle repeats the finished pieces from the same arguments, and is not charged twice. The repeated pieces are also
+// spread over slices: a host that takes regular snapshots must not wait for all of them at once.
 
 import { frame } from './builtin.js'
 import { countUnitsDone, countUnitsPaid, runUnmetered, visit, work } from '../values/meter.js'
@@ -11,32 +11,32 @@ import type { Value } from '../values/value.js'
 /** Units of work between two chances to end the slice. */
 export const PIECE = 20_000
 
-/** What a piece may do. The work counts `left` down, and may overdraw it by its last step. */
+/** What a piece may use. The work counts `left` down; its last step may make it negative. */
 export interface Budget {
   left: number
-  /** What of it was paid when it was done: scans, and walks that are not small (values/meter.ts). */
+  /** The part that was charged while it was done: scans, and walks that are not small (values/meter.ts). */
   paid: number
-  /** Heap units of what the piece made. */
+  /** Heap units of what the piece allocated. */
   heap: number
 }
 
 export interface Work {
-  /** Goes on until the budget is spent or all is done; the result, or undefined when there is more to do. */
+  /** Continues until the budget is spent or the work is done; returns the result, or undefined when there is more to do. */
   step(ctx: Context, budget: Budget): Result | undefined
 }
 
-/** Elements between two looks at what walks have cost. */
+/** Elements between two checks of what walks have cost. */
 const AT_ONCE = 16
 
-/** Takes off what was metered since `before` and `paidBefore`. */
+/** Subtracts what was metered since `before` and `paidBefore`. */
 function takeMetered(budget: Budget, before: number, paidBefore: number): void {
   budget.left -= countUnitsDone() - before
   budget.paid += countUnitsPaid() - paidBefore
 }
 
 /**
- * The usual work: `visit` does one element after the other and counts the budget down, `end` has the result; `visit` may have it
- * before. What is metered meanwhile (display, keys, equality, scans of texts) counts too, also where it is else part of an operation.
+ * The usual form: `visit` handles one element after the other and counts the budget down, `end` returns the result; `visit` may return
+ * it earlier. Metered work (formatting, keys, equality, scans of strings) counts too, even where it is otherwise part of an operation.
  */
 export function makeEachWork(
   length: number,
@@ -61,16 +61,16 @@ export function makeEachWork(
   }
 }
 
-/** What a step that is about to be done takes. */
+/** Units of the next step. */
 export interface Cost {
   readonly units: number
   readonly heap: number
 }
 
-/** A generator that says before each step what it takes; what takes longer than a piece must fit into one operation. */
+/** A generator that yields the cost of each step before doing it. A step that costs more than a piece must fit into one operation. */
 export type Steps = Generator<Cost, (ctx: Context) => Result, void>
 
-/** Work that is written as one function, with a `yield` wherever it may be interrupted. */
+/** Work written as one generator function, with a `yield` wherever it may be interrupted. */
 export function makeStepWork(steps: Steps): Work {
   return {
     step: (ctx, budget) => {
@@ -83,7 +83,7 @@ export function makeStepWork(steps: Steps): Work {
         const { units, heap } = next.value
         budget.heap += heap
         if (units > PIECE) {
-          // It is paid for, and is the first of the next piece.
+          // It is charged, and is the first step of the next piece.
           work(units)
           return undefined
         }
@@ -94,13 +94,13 @@ export function makeStepWork(steps: Steps): Work {
   }
 }
 
-/** Pays for work of any size that has been done, or is one of its kind: by as many steps as that takes. */
+/** Charges for work of any size, in as many steps as that takes. */
 export function* spread(units: number, heap: number): Generator<Cost, void, void> {
   for (; units > PIECE; units -= PIECE) yield { units: PIECE, heap: 0 }
   yield { units, heap }
 }
 
-/** Does the work of `makeStepWork` at once, for who cannot be interrupted: it must fit into one operation. */
+/** Does the work of `makeStepWork` at once, for callers that cannot be interrupted. It must fit into one operation. */
 export function runAtOnce<T>(steps: Generator<Cost, T, void>): T {
   for (let total = 0; ;) {
     const next = steps.next()
@@ -111,32 +111,32 @@ export function runAtOnce<T>(steps: Generator<Cost, T, void>): T {
 
 interface PiecesState extends FrameState {
   args: readonly Value[]
-  /** Pieces that were done and paid for. */
+  /** Pieces that were done and charged. */
   done: number
-  /** How often the work was begun again; absent in snapshots of before. */
+  /** How often the work was started again; absent in older snapshots. */
   restored?: number
-  /** Heap units of what is half done (interpreter/heap.ts). */
+  /** Heap units of the unfinished result (interpreter/heap.ts). */
   heldHeap: number
 }
 
 export interface Pieces {
   readonly frame: FrameDef
-  /** Does the work at once when it is little, else as a frame. */
+  /** Does little work at once, more work in a frame. */
   readonly run: (ctx: Context, ...args: Value[]) => Result
 }
 
 interface Begun {
   readonly work: Work
-  /** Pieces that this machine did, less than `done` of the state where another one began. */
+  /** Pieces done by this machine; less than `done` of the state if another machine started the work. */
   done: number
 }
 
-/** The most pieces that a step does again, as a power of two. */
+/** The most pieces that one step repeats, as a power of two. */
 const MOST_AGAIN_BITS = 20
 
 /**
- * Twice as many pieces in a step each time the work is begun again: a host that restores the run after every slice would never see its
- * end else.
+ * Doubles the pieces per step each time the work is started again. Otherwise a host that restores after every slice makes no
+ * progress.
  */
 function doAgain(ctx: Context, begun: Begun, state: PiecesState): Result | undefined {
   const to = Math.min(state.done, begun.done + (1 << Math.min(state.restored ?? 0, MOST_AGAIN_BITS)))
@@ -152,13 +152,13 @@ function doAgain(ctx: Context, begun: Begun, state: PiecesState): Result | undef
 
 const makeBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
 
-/** `begin` prepares the work for arguments; it must be quick, or charge. */
+/** `begin` prepares the work for the arguments. It must be fast, or charge. */
 export function definePieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
   const halfDone = new WeakMap<readonly Value[], Begun>()
   return {
     frame: frame<PiecesState>({
       kind,
-      // Nothing is called, so that it is no run of its own.
+      // It calls nothing, so it is not a separate run.
       runBoundary: false,
       step: (ctx, state) => {
         let begun = halfDone.get(state.args)

@@ -1,5 +1,5 @@
-// What a builtin throws to itself, from the depth of a parser to the place where it says what was wrong. No Error: nobody looks at its
-// trace, and JavaScript takes tens of microseconds to write one down, the first time in a large program tens of milliseconds.
+// Thrown inside a builtin, from deep in a parser to the place that reports it. Not an Error: nobody reads its stack trace,
+// and capturing one takes tens of microseconds, the first time in a large program tens of milliseconds.
 
 export class Problem {
   readonly message: string

@@ -1,5 +1,5 @@
-// Randomness. A seeded generator is a value of the machine, deterministic and part of snapshots. Without one, randomness is
-// asked of the world (`random.bytes`): each call takes the bytes it needs, so that a journal or a mock decides them.
+// Randomness. A seeded generator is a value of the machine, deterministic and part of snapshots. Without one, random bytes are
+// an effect (`random.bytes`): each call requests the bytes it needs, so that a journal or a mock decides them.
 //
 // The generator is xoshiro128** over four 32-bit words; a seed is spread over them by splitmix64.
 
@@ -32,7 +32,7 @@ function rotate(word: number, bits: number): number {
   return ((word << bits) | (word >>> (32 - bits))) >>> 0
 }
 
-/** The next 32 bits; moves the generator on. */
+/** The next 32 bits; advances the generator. */
 export function drawWord(rng: HarnRng): number {
   const w = rng.words as [number, number, number, number]
   const result = Math.imul(rotate(Math.imul(w[1], 5), 7), 9) >>> 0
@@ -53,7 +53,7 @@ function drawUnitFloat(rng: HarnRng): number {
   return (high * 2 ** 26 + low) / 2 ** 53
 }
 
-/** A uniform int below `bound` (1 … 2^64): draws that would favour small results are thrown away. */
+/** A uniform int below `bound` (1 … 2^64). Rejects draws that would favour small results. */
 function drawBelow(rng: HarnRng, bound: bigint): bigint {
   const limit = (1n << 64n) - ((1n << 64n) % bound)
   for (;;) {
@@ -62,7 +62,7 @@ function drawBelow(rng: HarnRng, bound: bigint): bigint {
   }
 }
 
-/** What is drawn; the row name and its arguments are what a frame waiting for random bytes keeps. */
+/** The kinds of draws. A frame that waits for random bytes keeps the row name and its arguments. */
 const DRAWS: { readonly [name: string]: (rng: HarnRng, args: readonly Value[]) => Value } = {
   float: (rng) => new HarnFloat(drawUnitFloat(rng)),
   int: (rng, [low, high]) => {
@@ -77,7 +77,7 @@ const DRAWS: { readonly [name: string]: (rng: HarnRng, args: readonly Value[]) =
 
 const UNITS_A_DRAW = 4
 
-/** Draws from a copy of the generator, which takes its place at the end: a run that is restored in between draws the same again. */
+/** Draws from a copy, which replaces the generator at the end: a run that is restored in between draws the same values again. */
 const shuffling = definePieces('random.shuffle', ([rng, list]) => {
   const { words } = rng as HarnRng
   const copy = new HarnRng(words.slice())
@@ -108,7 +108,7 @@ interface DrawState extends FrameState {
   drawn: boolean
 }
 
-/** Words of a generator from 16 random bytes; all zero would be its fixed point. */
+/** Generator state from 16 random bytes. All zeros would be a fixed point, so it is excluded. */
 function makeRng(bytes: Uint8Array): HarnRng {
   const words = [0, 4, 8, 12].map((at) => [0, 1, 2, 3].reduce((word, byte) => (word * 256 + (bytes[at + byte] ?? 0)) >>> 0, 0))
   return words.every((word) => word === 0) ? seedRng(0) : new HarnRng(words)
@@ -139,7 +139,7 @@ function draw(ctx: Context, rng: HarnRng | null, name: string, ...args: Value[])
   return ctx.frame('random.draw', state)
 }
 
-/** Splits a leading generator off the arguments that were passed. */
+/** Separates a leading generator from the other arguments. */
 function splitLeadingRng(
   ctx: Context,
   args: readonly Value[],

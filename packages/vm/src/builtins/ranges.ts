@@ -1,5 +1,5 @@
-// Ranges: the function `range` and the methods that ranges have themselves. Every other method name of an iterator lifts
-// the range into one (iter-methods.ts).
+// Ranges: the function `range` and the methods that ranges define themselves. For every other method of iterators
+// the range is converted to one (iter-methods.ts).
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'

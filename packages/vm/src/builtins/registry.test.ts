@@ -36,7 +36,7 @@ test('a group is loaded by the first of its names that is looked up, once', () =
   expect(loaded).toEqual(['files', 'models'])
 })
 
-test('whether a name is known, and which are, loads nothing', () => {
+test('asking whether a name is known, or listing names, loads nothing', () => {
   const { loaded, registry } = makeRegistryWith()
   expect(registry.builtins.has('ask')).toBe(true)
   expect(registry.builtins.has('unknown')).toBe(false)
@@ -45,7 +45,7 @@ test('whether a name is known, and which are, loads nothing', () => {
   expect(loaded).toEqual([])
 })
 
-test('whoever looks through a table, or for a frame by its kind, has all of it', () => {
+test('iterating over a table, or finding a frame by kind, loads all groups', () => {
   expect([...makeRegistryWith().registry.builtins].map(([name]) => name).sort()).toEqual(['a', 'ask', 'read', 'write'])
   const { loaded, registry } = makeRegistryWith()
   expect(registry.frames.get('core.frame')?.kind).toBe('core.frame')

@@ -1,5 +1,5 @@
-// Joins builtin families into the table that a machine links against. Duplicates are refused; signatures for the checker and
-// the docs are read off the same definitions.
+// Joins builtin families into the table that a machine links against. Duplicates are refused. Signatures for the checker and
+// the docs are derived from the same definitions.
 
 import { withCharge } from './charging.js'
 import { withRun } from './builtin.js'
@@ -12,15 +12,15 @@ export interface BuiltinFamily {
   readonly name: string
   readonly builtins: readonly BuiltinDef[]
   readonly frames?: readonly FrameDef[]
-  /** `arguments`: by their size, before the builtin runs (charging.ts). `own` when absent: each builtin charges what it does. */
+  /** `arguments`: charged by their size before the builtin runs (charging.ts). `own`, the default: each builtin charges for its own work. */
   readonly charges?: 'own' | 'arguments'
   /** Global constants, such as `pi`. Plain immutable values only. */
   readonly constants?: Readonly<Record<string, Value>>
   /** Builtins that internal modules may call, and scripts cannot name. */
   readonly primitives?: readonly BuiltinDef[]
-  /** Internal modules by name, as `writeModule` of the compiler writes them; null for a name that it does not have. */
+  /** Internal modules by name, as the compiler's `writeModule` writes them; null for an unknown name. */
   readonly modules?: ModuleTexts
-  /** Keys of the options of builtins whose definitions do not say them; asked when a builtin is first looked up. */
+  /** Option shapes of builtins whose definitions have none; asked when a builtin is first looked up. */
   readonly findShapes?: (def: BuiltinDef) => BuiltinDef['shapes']
 }
 
@@ -29,8 +29,8 @@ export type ModuleTexts = (name: string) => string | null
 /** What internal modules are linked against (interpreter/library.ts). */
 export interface LibrarySource {
   /**
-   * A primitive, or else the builtin of the name without what a host puts around it and without its restrictions: those are about what
-   * scripts call. What it asks of the world is judged as any effect of the caller is.
+   * A primitive, or else the builtin of that name without the host's wrapper and restrictions, which apply only to
+   * calls by scripts. Its effects are judged like any effect of the caller.
    */
   readonly inner: (name: string) => BuiltinDef | undefined
   readonly moduleText: ModuleTexts
@@ -45,7 +45,7 @@ export interface Registry {
   readonly constants: ReadonlyMap<string, Value>
 }
 
-/** Builtins that stay when only listed ones are permitted. */
+/** Builtins that stay permitted when there is an allow list. */
 const CORE: ReadonlySet<string> = new Set(
   (
     'println print log type_of to_string to_int to_float len assert assert_eq assert_ne json_parse json_stringify runtime_context ' +
@@ -56,21 +56,21 @@ const CORE: ReadonlySet<string> = new Set(
 export type BuiltinLists = { readonly allow: readonly string[] } | { readonly deny: readonly string[] }
 
 /**
- * Kinds of effects that give no power by themselves: a tool is judged under its own name, and `mcp.serve` and `mcp.client` talk to whom
- * the host has connected.
+ * Kinds of effects that give no power by themselves: a tool is judged under its own name, and `mcp.serve` and `mcp.client` talk only to
+ * peers that the host has connected.
  */
 const HARMLESS: ReadonlySet<string> = new Set(['tool.call', 'mcp.serve', 'mcp.client'])
 
-/** Kinds that have a dot leave the machine; the others are its own, as `task` and `callback`. */
+/** Kinds with a dot leave the machine; the others are internal, such as `task` and `callback`. */
 const reachesWorld = ({ effects }: BuiltinDef): boolean =>
   effects !== 'pure' && effects.some((kind) => kind.includes('.') && !HARMLESS.has(kind))
 
 const NOBODY: readonly string[] = []
 
 /**
- * The registry with builtins that refuse to run: those of `deny`, or all but those of `allow` and the core. What begins with `__` is
- * how the language itself is made, and stays where it reaches nothing. One that reaches the world is permitted where it is listed, or where
- * one of the builtins is that `samePower` has for it: those that scripts are meant to call, and that can do as much.
+ * The registry with some builtins refused: those of `deny`, or all except those of `allow` and the core. Names that begin with `__`
+ * implement the language itself and stay if they cannot reach the world. Those that reach the world are permitted if they are listed, or if one
+ * of the builtins is that `samePower` maps them to: builtins for scripts that have the same power.
  */
 export function restrictRegistry(
   registry: Registry,
@@ -101,10 +101,10 @@ export interface LaterFamilies {
   readonly load: () => readonly BuiltinFamily[]
 }
 
-/** What a host puts around every builtin, such as a check of its policies. */
+/** The host's wrapper around every builtin, such as a check of its policies. */
 export type WrapBuiltin = (def: BuiltinDef) => BuiltinDef
 
-/** Raises an Error for names that are defined twice, and for later families that are not what was said of them. */
+/** Throws an Error for names that are defined twice, and for lazily loaded families that do not match their declaration. */
 export function createRegistry(
   families: readonly BuiltinFamily[],
   later: readonly LaterFamilies[] = [],
@@ -124,8 +124,8 @@ export function createRegistry(
 }
 
 /**
- * Builtins by name, made ready when they are first asked for: a run uses few of those that its families define, and each is copied for its
- * charge, its options and the wrapping of the host.
+ * Builtins by name, prepared on first lookup: a run uses few of those that its families define, and each is copied for its
+ * charge, its options and the host's wrapper.
  */
 class BuiltinTable implements ReadonlyMap<string, BuiltinDef> {
   private readonly defined = new Map<string, BuiltinDef>()
@@ -143,20 +143,20 @@ class BuiltinTable implements ReadonlyMap<string, BuiltinDef> {
     this.families.set(def.name, family)
   }
 
-  /** As scripts call it. */
+  /** For calls by scripts. */
   get(name: string): BuiltinDef | undefined {
     const ready = this.ready.get(name)
     if (ready !== undefined) return ready
     const bare = this.getBare(name)
     if (bare === undefined) return undefined
     const shapes = bare.shapes ?? this.families.get(name)?.findShapes?.(bare) ?? null
-    // A call that is refused for its options has paid for its arguments.
+    // Arguments are charged before a call is refused for its options.
     const def = this.wrap(shapes === null ? bare : withKnownOptions(shapes === bare.shapes ? bare : { ...bare, shapes }))
     this.ready.set(name, def)
     return def
   }
 
-  /** As the library calls it, which reads its own options, and hands on those of others. */
+  /** For calls by the library, which reads its options itself and passes those of its callers on. */
   getBare(name: string): BuiltinDef | undefined {
     const def = this.defined.get(name)
     if (def === undefined || this.families.get(name)?.charges !== 'arguments') return def
@@ -256,12 +256,12 @@ class Tables implements Registry {
   }
 }
 
-/** Internal modules would call the one and scripts the other. */
+/** Otherwise internal modules would call one and scripts the other. */
 function describeSharedName(name: string): string {
   return `${name} is defined as a builtin and as a primitive: name the primitive otherwise`
 }
 
-/** What is not there is looked for by name first, and then in every group: names of primitives and modules are in no list. */
+/** A missing name is looked up in the lists of names, then in every group: names of primitives and modules are in no list. */
 function makeLibrarySource(tables: Tables, waiting: Waiting): LibrarySource {
   const find = <T>(name: string, look: (name: string) => T | null | undefined): T | null => {
     const found = look(name)
@@ -281,7 +281,7 @@ function makeLibrarySource(tables: Tables, waiting: Waiting): LibrarySource {
 class Waiting {
   private readonly tables: Tables
   private readonly later: readonly LaterFamilies[]
-  /** Group of each name, made when a name is missing for the first time. */
+  /** Group of each name, built when a name is first missing. */
   private groups: { readonly builtins: Map<string, number>; readonly constants: Map<string, number> } | null = null
   private readonly loaded = new Set<number>()
 
@@ -300,7 +300,7 @@ class Waiting {
 
   load(group: number): void {
     if (this.loaded.has(group)) return
-    // Before any is loaded: a name that is known by then is one that is defined twice.
+    // Checked before any group is loaded: a name that is already known is defined twice.
     this.getNames('builtins')
     this.loaded.add(group)
     for (const family of this.later[group]!.load()) this.tables.add(family)
@@ -319,11 +319,11 @@ class Waiting {
   }
 }
 
-/** A table that is filled when it has to be: by one name, or by being looked through. Names alone load nothing. */
+/** A lazily filled table: by a lookup of one name, or by iteration. Asking for names alone loads nothing. */
 class LaterTable<T> implements ReadonlyMap<string, T> {
   private readonly known: ReadonlyMap<string, T>
   private readonly waiting: Waiting
-  /** Null where names do not say which group has them. */
+  /** Null if the names do not say which group has them. */
   private readonly named: 'builtins' | 'constants' | null
 
   constructor(known: ReadonlyMap<string, T>, waiting: Waiting, named: 'builtins' | 'constants' | null) {

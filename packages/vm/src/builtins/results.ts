@@ -1,5 +1,5 @@
-// Result values: `Ok`, `Err`, their tests and their unwrapping. A Result is an enum value named `Result`; functions that
-// unwrap pass values that are no Result through.
+// Result values: `Ok`, `Err`, their tests and their unwrapping. A Result is an enum value named `Result`. Functions that
+// unwrap return other values unchanged.
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Run } from './builtin.js'

@@ -1,5 +1,5 @@
-// Scopes of shared state and mailboxes: which set of names a key belongs to. A scope word is resolved to
-// `<scope>:<id>` when something is opened, so that a handle keeps meaning the same thing in every task it is passed to.
+// Scopes of shared state and mailboxes: the namespace that a key belongs to. A scope name is resolved to
+// `<scope>:<id>` when something is opened, so that a handle means the same in every task it is passed to.
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -10,13 +10,13 @@ import { lookup } from '../values/lookup.js'
 
 export const DEFAULT_SCOPE = 'task_group'
 
-/** Fields of the runtime context that a scope is named after, first one set wins. */
+/** Fields of the runtime context that give a scope its id; the first one that is set wins. */
 const CONTEXT_SCOPES: Readonly<Record<string, readonly string[]>> = lookup({
   workflow_run: ['run_id', 'workflow_id'],
   agent_session: ['agent_session_id'],
 })
 
-/** Scopes that this in-memory state does not serve, and what does. */
+/** Scopes that this in-memory state does not support, and what to use instead. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['durable', 'durable shared state is explicit; use store_* or agent_state_* APIs'],
   ['external', 'external shared state must be provided by a host/connector builtin'],
@@ -78,7 +78,7 @@ function handlePlace(handle: HarnDict): Place {
   return { scope: display(handle.get('scope') ?? DEFAULT_SCOPE), key: display(handle.get('key') ?? '') }
 }
 
-/** Where something is opened: by name, by an options dict, or again by its handle. */
+/** The key under which something is opened: from a name, an options dict, or its handle. */
 export function openPlace(ctx: Context, builtin: string, type: string, given: Value): Place | Control {
   if (isHandle(given, type)) return handlePlace(given)
   const options = given instanceof HarnDict ? given : null
@@ -88,7 +88,7 @@ export function openPlace(ctx: Context, builtin: string, type: string, given: Va
   return scope instanceof Control ? scope : { scope, key: display(key) }
 }
 
-/** Where an operation works: a handle, or a bare name in the default scope. */
+/** The key that an operation uses: from a handle, or a bare name in the default scope. */
 export function resolveTarget(ctx: Context, builtin: string, type: string, target: Value): Place | Control {
   if (isHandle(target, type)) return handlePlace(target)
   if (target instanceof HarnDict) return ctx.runtime(`${builtin}: expected ${type} handle`)

@@ -1,6 +1,6 @@
 // Sets: the functions `set`, `set_*` and the methods. The functions compare by structural key, where 1 and 1.0 differ; the
-// methods compare by `==`, where they are the same. Sets keep insertion order: what an operation takes from the right
-// operand comes after what stays of the left.
+// methods compare by `==`, where they are the same. Sets keep insertion order: members from the right
+// operand come after those of the left.
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result } from './builtin.js'
@@ -17,10 +17,10 @@ import { HarnSet, makeStructuralKey } from '../values/set.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** Units of a member that is copied under a key it has. */
+/** Fuel for copying a member whose key is known. */
 const UNITS_A_COPY = 2
 
-/** Whether a member of another set, with its key there, is in `set`; undefined where only a search can tell. */
+/** Whether a member of another set, with its key there, is in `set`; undefined if only a search can tell. */
 type Finds = (set: HarnSet, key: unknown, value: Value) => boolean | undefined
 
 /** By structural key. */
@@ -28,14 +28,14 @@ const hasByKey: Finds = (set, key) => set.map.has(key)
 
 /** By `==`. A scalar can equal another key only as a number of the other type; containers are searched. */
 const hasByEquality: Finds = (set, key, value) => {
-  // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
+  // Closures and the like are never equal, not even to themselves, so a key that is found must be compared too.
   const kept = set.map.get(key)
   if (kept !== undefined && equals(kept, value)) return true
   const other = findOtherKey(value)
   return other === undefined ? undefined : other !== null && set.map.has(other)
 }
 
-/** The one other key under which a scalar may equal a member; null for none, undefined for what must be searched for. */
+/** The other key under which a scalar may equal a member; null for none, undefined if only a search can tell. */
 function findOtherKey(value: Value): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return null
   if (typeof value === 'number') return Number.isNaN(value) ? null : makeStructuralKey(new HarnFloat(value))
@@ -43,7 +43,7 @@ function findOtherKey(value: Value): unknown {
   return value instanceof HarnFloat && Number.isSafeInteger(value.v) ? value.v + 0 : undefined
 }
 
-/** Searches a set by `==`; made ready in pieces, when it is first needed. */
+/** Searches a set by `==`; its index is built in pieces when first needed. */
 class Search {
   private readonly alike = new Alike()
   private readonly left: Iterator<Value>
@@ -53,7 +53,7 @@ class Search {
     this.left = set.map.values()
   }
 
-  /** Whether it is ready; otherwise the budget is spent. */
+  /** Whether the index is ready; if not, the budget is spent. */
   prepare(budget: Budget): boolean {
     while (!this.isReady) {
       if (budget.left <= 0) return false
@@ -72,20 +72,20 @@ class Search {
   }
 }
 
-/** Goes over a set: over its members that are in `other` or, if not `wanted`, are not; without `other` over all. */
+/** Walks a set: its members that are in `other`, or with `wanted` false those that are not; without `other`, all. */
 interface Pass {
   readonly from: HarnSet
   readonly other: HarnSet | null
   readonly wanted: boolean
 }
 
-/** Members that the passes meet, in order, with what they make of them. */
+/** Members selected by the passes, in order, mapped by each pass. */
 function makeMeetingWork(
   passes: readonly Pass[],
   same: Finds,
   meet: (key: unknown, value: Value, budget: Budget) => void,
   end: () => Result,
-  /** Where a member that is not met settles the result: what it is then. */
+  /** The result if a member that is not selected settles it. */
   otherwise?: Value,
 ): Work {
   let at = 0
@@ -123,7 +123,7 @@ function makeMeetingWork(
   }
 }
 
-/** A set of what the passes meet, and of `more` that comes after. */
+/** A set of the selected members, followed by `more`. */
 function collectMembers(passes: readonly Pass[], same: Finds, more: readonly Value[] = []): Work {
   const made = new HarnSet()
   return makeMeetingWork(
@@ -140,7 +140,7 @@ function collectMembers(passes: readonly Pass[], same: Finds, more: readonly Val
   )
 }
 
-/** What an operation goes over; with `otherwise` it asks whether all members are met. */
+/** The passes of an operation; with `otherwise` it tests whether all members are selected. */
 interface Plan {
   readonly passes: readonly Pass[]
   readonly otherwise?: boolean
@@ -148,10 +148,10 @@ interface Plan {
 
 type Op = (a: HarnSet, b: HarnSet) => Plan
 
-/** Members up to which an operation is done without being cut. */
+/** Up to this many members, an operation is not split into pieces. */
 const FEW = 16
 
-/** For few members; undefined where one must be searched for. */
+/** For few members; undefined if one must be searched for. */
 function combineAtOnce({ passes, otherwise }: Plan, same: Finds): Value | undefined {
   const made = new HarnSet()
   for (const { from, other, wanted } of passes) {
@@ -209,7 +209,7 @@ function defineOperations(prefix: string, same: Finds): Record<keyof typeof OPER
 const keyed = defineOperations('set.key.', hasByKey)
 const equal = defineOperations('set.', hasByEquality)
 
-/** What a set has beside the members of one that `add` copies. */
+/** Heap units of a set that `add` copies, in addition to its members. */
 const adding = definePieces('set.add', ([set, value]) => collectMembers([makeWholePass(set as HarnSet)], hasByKey, [value!]))
 
 /** Without the members for which `isGone` holds. */
@@ -240,7 +240,7 @@ const removingKey = defineRemoval('set.key.remove', (value) => {
   return (key) => key === gone
 })
 
-/** The distinct members of lists and sets, and of what is neither. */
+/** The distinct members of lists and sets, and of single values. */
 const making = definePieces('set.of', (args) => {
   const made = new HarnSet()
   const items = args.length === 1 ? listMembers(args[0]!) : args.flatMap(listMembers)
@@ -262,7 +262,7 @@ function listMembers(value: Value): readonly Value[] {
   return value instanceof HarnList ? value.view() : value.values()
 }
 
-/** The first of values that are equal as scripts compare them: 1.0 is one with 1. Inside containers only exact keys count. */
+/** Keeps the first of values that scripts find equal: 1.0 equals 1. Inside containers only exact keys count. */
 export const distinct = definePieces('set.distinct', ([list]) => {
   const items = (list as HarnList).view()
   const made = new HarnSet()
@@ -285,12 +285,12 @@ export const distinct = definePieces('set.distinct', ([list]) => {
   )
 })
 
-/** Whether a value is in a set; undefined where only a search can tell. */
+/** Whether a value is in a set; undefined if only a search can tell. */
 function isHeld(set: HarnSet, value: Value): boolean | undefined {
   return hasByEquality(set, makeStructuralKey(value), value)
 }
 
-/** Compares with each member: `found` for one that equals, else it goes on with `missing`. */
+/** Compares with each member: returns `found` for an equal one, otherwise continues with `missing`. */
 function searchMembers(set: HarnSet, value: Value, found: Value, missing: () => Work): Work {
   const members = set.values()
   const search = makeEachWork(
@@ -332,7 +332,7 @@ function setMethod(
   return method('set', signature, { doc, borrows }, (ctx, self, arg = null) => run(ctx, self as HarnSet, arg))
 }
 
-/** A method of two sets; `otherwise` is its result for an argument that is no set. */
+/** A method of two sets; `otherwise` is its result for an argument that is not a set. */
 function defineBinaryMethod(
   name: string,
   returns: string,

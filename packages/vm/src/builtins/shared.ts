@@ -1,5 +1,5 @@
-// Shared cells and maps: values that tasks share by name within a scope. Every change raises the version, which is
-// what compare-and-set with a snapshot looks at. An operation on a name that nobody opened finds an empty one.
+// Shared cells and maps: values that tasks share by name within a scope. Every change increments the version, which
+// compare-and-set checks against a snapshot. An operation on a name that was never opened finds an empty one.
 
 import { builtin, Control, family } from './builtin.js'
 import { mailboxMetrics } from './mailbox.js'
@@ -21,7 +21,7 @@ interface Shared {
   readonly place: Place
   /** A cell's value; for a map its entries as a dict value. */
   value: Value
-  /** Nobody else has seen this dict: it is changed in place. */
+  /** Nothing else references this dict, so it is changed in place. */
   isOwn: boolean
   version: number
   reads: number
@@ -42,7 +42,7 @@ function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
   return { kind, place, value, isOwn: false, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
 }
 
-/** Characters of a key that are put together and looked up for a unit, as a power of two. */
+/** Characters of a key that are joined and looked up per unit of fuel, as a power of two. */
 const KEY_BITS = 4
 
 function openEntry(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
@@ -67,7 +67,7 @@ function open(kind: SharedKind) {
   }
 }
 
-/** An operation on one cell or map, given by its handle or name, with `needed` arguments in all. */
+/** An operation on one cell or map, given by its handle or name; `needed` is the number of arguments in all. */
 function defineOperation(
   kind: SharedKind,
   name: string,
@@ -101,10 +101,10 @@ function noteChange(entry: Shared): void {
 }
 
 function getMap(entry: Shared): HarnDict {
-  return entry.value as HarnDict // shared_map entries are made with a dict and only ever replaced by one
+  return entry.value as HarnDict // entries of a shared_map are always dicts
 }
 
-/** The map's entries, to be changed in place: a copy where somebody has the dict as it is. */
+/** The map's entries, to be changed in place: a copy if a script holds the dict. */
 function takeOwnMap(ctx: Context, entry: Shared): HarnDict {
   ctx.charge(1, 32)
   if (!entry.isOwn) {
@@ -131,7 +131,7 @@ function snapshotEntry(entry: Shared, value: Value): HarnDict {
   return HarnDict.of({ _type: 'shared_snapshot', value, version: entry.version })
 }
 
-/** Whether `expected`, a plain value or a snapshot, still holds; counts what it finds. */
+/** Whether the cell still has `expected`, a plain value or a snapshot; updates the counters. */
 function checkExpected(entry: Shared, current: Value, expected: Value): boolean {
   const isSnapshot = expected instanceof HarnDict && expected.get('_type') === 'shared_snapshot'
   const stale = isSnapshot && expected.get('version') !== entry.version
@@ -163,7 +163,7 @@ function listMetricRows(ctx: Context): Result {
   return new HarnList(rows)
 }
 
-/** Counters of the cell, map or mailbox of a handle; rows over all cells and maps for anything that is no handle. */
+/** Counters of the cell, map or mailbox of a handle; rows for all cells and maps if the argument is not a handle. */
 function readMetrics(ctx: Context, handle: Value): Result {
   if (!(handle instanceof HarnDict)) return listMetricRows(ctx)
   const kind = handle.get('_type') ?? null

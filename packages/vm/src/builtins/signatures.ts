@@ -1,13 +1,13 @@
-// What the compiler asks about builtins, read off a registry.
+// What the compiler needs to know of builtins, derived from a registry.
 
 import type { BuiltinEffects, Signatures } from '@bridle/compiler/signatures'
 import type { BuiltinDef } from './builtin.js'
 import type { Registry } from './registry.js'
 
-/** Names with this prefix belong to the compiler; scripts may call them, suggestions never show them. */
+/** Names with this prefix belong to the compiler; scripts may call them, suggestions never include them. */
 const INTERNAL = '__'
 
-/** The types of receivers that a variable may own; no method keeps another kind. */
+/** Types of receivers that a variable may own. No method retains any other kind. */
 const OWNABLE: ReadonlySet<string> = new Set(['list', 'dict'])
 
 export function collectSignatures(registry: Registry, globals: Iterable<string> = []): Signatures {
@@ -27,10 +27,10 @@ export function collectSignatures(registry: Registry, globals: Iterable<string> 
     },
     has: (name) => registry.builtins.has(name),
     borrows: (name) => registry.builtins.get(name)?.borrows ?? false,
-    // The receiver's type is not known here: the name must be safe on every type that has it.
+    // The receiver's type is unknown here: the name must be safe on every type that has it.
     borrowsMethod: (name) => borrowed.has(name) && !kept.has(name),
     constants: [...registry.constants.keys(), ...globals],
-    // For suggestions: most programs never ask.
+    // For suggestions, and lazily: most programs need none.
     get names() {
       return [...registry.builtins.keys()].filter((name) => !name.startsWith(INTERNAL) && !name.includes('.'))
     },
@@ -45,7 +45,7 @@ function collectEffects(defs: readonly BuiltinDef[]): BuiltinEffects {
   return { tokens: [...tokens], calls: defs.some(takesFunction) ? 'arguments' : 'nothing' }
 }
 
-/** Lazy sequences keep a function and call it later, which is all the same to whoever hands it over. */
+/** Lazy sequences keep a function and call it later; for the caller's ownership that makes no difference. */
 function takesFunction({ signature }: BuiltinDef): boolean {
   const results = signature.lastIndexOf(') ->')
   return /\bclosure\b|\bfn\(/.test(results < 0 ? signature : signature.slice(0, results))

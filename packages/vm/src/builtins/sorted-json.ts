@@ -1,6 +1,6 @@
-// Sorted JSON: object keys in byte order at every level, no spaces. It is the text that ids and argument hashes are
-// computed over, so it must not depend on the JavaScript engine's number printing: ints are exact, floats look as Rust's
-// serde prints them (`1.0`, `1e-7`), and values without a JSON form are their display text.
+// Sorted JSON: object keys in byte order at every level, no spaces. Ids and argument hashes are computed over it,
+// so it must not depend on the JavaScript engine's number formatting: ints are exact, floats look as Rust's
+// serde prints them (`1.0`, `1e-7`), and values that JSON cannot represent are formatted.
 // Also here: the indented form, and the quoting that error messages use.
 
 import { HarnStruct } from '../values/callable.js'
@@ -26,7 +26,7 @@ export function formatJsonFloat(v: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** Of each byte; made when it is used, because filling it takes half a millisecond of a start. */
+/** By byte; built on first use, because filling it takes half a millisecond of the start. */
 let hexOfByte: readonly string[] | null = null
 
 export function bytesToHex(bytes: Uint8Array): string {
@@ -36,10 +36,10 @@ export function bytesToHex(bytes: Uint8Array): string {
   return text
 }
 
-/** Characters that are looked at one by one in less time than the platform's writer takes to start. */
+/** Up to this length, a loop over characters is faster than starting the platform's writer. */
 const SHORT = 40
 
-/** A text in JSON. */
+/** A string in JSON. */
 function quoteText(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text)
   for (let at = 0; at < text.length; at++) {
@@ -67,10 +67,10 @@ function stringifyLeaf(value: Value): string | null {
   return JSON.stringify(display(value))
 }
 
-/** Levels that are walked by recursion, which takes a fourth of the time of a work list. */
+/** Levels that are walked by recursion, which takes a quarter of the time of a work list. */
 const SHALLOW = 100
 
-/** JSON text with sorted keys; `indent` spaces a level, 0 for the compact form. */
+/** JSON with sorted keys; `indent` spaces per level, 0 for the compact form. */
 export function stringifySorted(root: Value, indent = 0): string {
   return indent === 0 ? stringifyCompact(root, SHALLOW) : stringifyByWalk(root, indent)
 }
@@ -94,7 +94,7 @@ function stringifyCompact(value: Value, levels: number): string {
   return `{${out}}`
 }
 
-/** With a work list: data may be of any depth. */
+/** With a work list, because data may be arbitrarily deep. */
 function stringifyByWalk(root: Value, indent: number): string {
   let out = ''
   const pending: { readonly item: Work; readonly depth: number }[] = [{ item: root, depth: 0 }]
@@ -143,12 +143,12 @@ export function toUtf8(text: string): Uint8Array {
 }
 
 /**
- * What Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators but the space, marks. Classes of characters
- * are made when they are used: the sets of all of Unicode that V8 builds for them would be part of every start.
+ * Characters that Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators except the space, marks. The regular
+ * expressions are built on first use: V8 builds sets over all of Unicode for them, which would slow every start.
  */
 let unprintable: RegExp | null = null
 
-/** Which characters of the first plane are: 1 printable, 2 not, 0 nobody has asked. Classes of characters take V8 microseconds each. */
+/** By character of the first plane: 1 printable, 2 not, 0 not tested yet. A test of a character class takes microseconds in V8. */
 let asked: Uint8Array | null = null
 
 function isUnprintable(char: string): boolean {
@@ -163,7 +163,7 @@ function isUnprintable(char: string): boolean {
 /** Characters that are quoted for a unit, as a power of two. */
 const QUOTED_BITS = 2
 
-/** The text in double quotes with escapes, the form that 04a writes as `{x:?}`. */
+/** The string in double quotes with escapes, as Rust's `{x:?}` prints it. */
 export function debugQuoted(text: string): string {
   work(text.length >> QUOTED_BITS)
   const escaped = text

@@ -1,5 +1,5 @@
 // Sorting by the order of the language, stable. JavaScript sorts runs, which are then merged, so that sorting a long list can be done
-// in pieces (pieces.ts). Lists of one scalar type, the usual case, take a quicker comparison.
+// in pieces (pieces.ts). Lists of one scalar type, the usual case, use a faster comparison.
 
 import { definePieces } from './pieces.js'
 import type { Budget } from './pieces.js'
@@ -11,7 +11,7 @@ import type { Value } from '../values/value.js'
 
 interface Order {
   readonly compare: (left: Value, right: Value) => number
-  /** Units of work for a comparison, times eight. */
+  /** Units of work per comparison, times eight. */
   readonly cost: number
 }
 
@@ -28,26 +28,26 @@ function chooseOrder(keys: readonly Value[]): Order {
 
 const LONG_KEY = 64
 
-/** Long texts take as long to compare as they are the same: units for one look at each. */
+/** Comparing long strings takes as long as their common prefix: units for one comparison each. */
 function measureLengthUnits(keys: readonly Value[]): number {
   let length = 0
   for (const key of keys) if (typeof key === 'string' && key.length > LONG_KEY) length += key.length
   return length >> 8
 }
 
-/** Elements that are sorted in one go. */
+/** Elements that are sorted at once. */
 const RUN = 4096
 
-/** Elements merged between two looks at the budget. */
+/** Elements merged between two checks of the budget. */
 const MERGED = 1024
 
-/** Merges sorted runs of elements, of whatever kind they are. */
+/** Merges sorted runs of elements of any type. */
 class Merging<T> {
-  /** Sorted in runs of `width`; `to` is what a pass writes. */
+  /** Sorted in runs of `width`; a pass writes to `to`. */
   from: T[]
   private to: T[] = []
   private width = RUN
-  /** Where the pass stands: what was written, and what was taken of the two runs that are merged. */
+  /** Progress of the pass: what was written, and what was taken of the two runs being merged. */
   private at = 0
   private left = 0
   private right = 0
@@ -60,7 +60,7 @@ class Merging<T> {
     this.cost = cost
   }
 
-  /** Whether all is one run; otherwise the budget is spent. */
+  /** Whether everything is one run; if not, the budget is spent. */
   step(budget: Budget): boolean {
     for (; this.width < this.from.length; this.width *= 2) if (!this.pass(budget)) return false
     return true
@@ -78,7 +78,7 @@ class Merging<T> {
       let left = start + this.left
       let right = middle + this.right
       for (let at = this.at; at < until; at++) {
-        // Of two that are the same the left one comes first: sorting is stable.
+        // Of two equal elements the left one comes first: sorting is stable.
         const takesRight = left >= middle || (right < end && order(from[left]!, from[right]!) > 0)
         to[at] = takesRight ? from[right++]! : from[left++]!
       }
@@ -139,7 +139,7 @@ export const sorting = definePieces('list.order', ([list, given]) => {
       },
     }
   }
-  // By a loop, since `Array.from` asks an iterator for each; and ints without the call through `order`: a short list is mostly that.
+  // A loop, because `Array.from` uses an iterator per element; ints bypass `order`, because most short lists hold ints.
   const unsorted: number[] = []
   for (let at = 0; at < keys.length; at++) unsorted.push(at)
   const byKey =

@@ -1,5 +1,5 @@
-// Spans that the machine records while a script has tracing on: the tree of tasks, and what other families add. Nothing here reads
-// a clock; callers pass the time.
+// Spans that the machine records while a script has tracing on: the tree of tasks, and spans that other families add. Nothing here
+// reads a clock; callers pass the time.
 
 import { family } from './builtin.js'
 import type { Plain } from '../effects/effect.js'
@@ -51,7 +51,7 @@ export function beginSpan(state: TracingState, kind: SpanKind, name: string, now
   return id
 }
 
-/** Completes a span wherever it stands: concurrent tasks do not end theirs in order. */
+/** Completes a span at any position of the stack: concurrent tasks do not end theirs in order. */
 export function endSpan(
   state: TracingState,
   id: number | null,

@@ -1,7 +1,7 @@
-// The rows of the iterator table for `stream.…`: lazy combinators over anything `iter()` accepts. `map`, `filter`, `take` and `zip` are the
-// rows that iterators have anyway. The builtins that make them are in streams.ts.
+// The rows of the iterator table for `stream.…`: lazy combinators over anything `iter()` accepts. `map`, `filter`, `take` and `zip` are
+// the rows of iterators. The builtins that make them are in streams.ts.
 //
-// merge, race and debounce must look at a source without waiting for it. `poll` does: a source that rests on an empty open
+// merge, race and debounce must test a source without waiting for it. `poll` does that: a source that reads from an empty open
 // channel is not ready; any other source is pulled, which may wait if it is a generator that waits.
 
 import { CONTROL } from './builtin.js'
@@ -14,13 +14,13 @@ import type { Context, Control, Result } from './builtin.js'
 import type { IterFrame, IterOp, IterOps, Sources } from './iter-op.js'
 import type { Value } from '../values/value.js'
 
-// Where a row goes on; `stream.fold` uses the first three as well.
+// Where a row continues; `stream.fold` uses the first three as well.
 export const START = 0
 export const PULLED = 1
 export const CALLED = 2
 const WAITED = 3
 
-/** The item of `source`: asked for at the start, ctx.result after the wait for it. */
+/** The item of `source`: requested at the start, ctx.result after the wait for it. */
 function pull(sources: Sources, ctx: Context, frameState: IterFrame, source: Value): Result {
   if (frameState.phase === PULLED) {
     frameState.phase = START
@@ -77,7 +77,7 @@ const takeUntil: IterOp = {
   },
 }
 
-/** True when the source rests on an open channel that holds nothing. `stopsAt` says what counts as never ready. */
+/** True when the source reads from an open, empty channel. `stopsAt` decides what is never ready. */
 function isBlocked(source: Value, generatorsBlock: boolean): boolean {
   let iter: Value | undefined = source
   while (iter instanceof HarnIter && !iter.done) {
@@ -107,7 +107,7 @@ function listSources(state: Value[]): readonly HarnIter[] {
   return (state[0] as HarnList).view() as readonly HarnIter[] // made by `sources` below
 }
 
-// State: list of live sources, index at which the next look starts. While a source is pulled its index waits in the frame.
+// State: list of live sources, index at which the next search starts. While a source is pulled, its index waits in the frame.
 const merge: IterOp = {
   step: (ctx, state, sources) => {
     const own = state.iter.state
@@ -144,7 +144,7 @@ const merge: IterOp = {
   },
 }
 
-/** Takes source `at` out; the looking index stays at the source behind it. */
+/** Removes source `at`; the index moves to the source after it. */
 function drop(own: Value[], at: number): void {
   const rest = listSources(own).filter((_, index) => index !== at)
   const start = own[1] as number
@@ -152,7 +152,7 @@ function drop(own: Value[], at: number): void {
   own[1] = rest.length === 0 ? 0 : (start > at ? start - 1 : start) % rest.length
 }
 
-// State: list of live sources, index of the one whose turn it is.
+// State: list of live sources, index of the next one.
 const interleave: IterOp = {
   step: (ctx, state, sources) => {
     const own = state.iter.state
@@ -205,8 +205,8 @@ function win(own: Value[], at: number, item: Result): Result {
   return item
 }
 
-// State of a branch: the hub, its number, how many items of its buffer it has read. State of the hub, an iterator that nobody
-// pulls: the source, then one buffer (a list) for each branch. A buffer that has been read to its end starts afresh.
+// State of a branch: the hub, its number, how many items of its buffer it has read. State of the hub, an iterator that is never
+// pulled: the source, then one buffer (a list) per branch. A buffer that was read to its end is cleared.
 const broadcast: IterOp = {
   step: (ctx, state) => {
     const own = state.iter.state

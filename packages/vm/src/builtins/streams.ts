@@ -144,7 +144,7 @@ const firstFrame = frame<FirstState>({
   },
 })
 
-/** Milliseconds between items at a rate; null when the rate makes no sense. */
+/** Milliseconds between items at a rate; null when the rate is invalid. */
 function computeInterval(perSecond: Value): number | null {
   const rate = perSecond instanceof HarnFloat ? perSecond.v : isInt(perSecond) ? Number(perSecond) : Number.NaN
   return rate > 0 ? Math.ceil(1000 / rate) : null

@@ -5,10 +5,10 @@ interface CaseFunction {
   readonly map: (text: string) => string
 }
 
-// One instance, made at the first use: building a segmenter takes milliseconds. It holds no state between calls.
+// One instance, made on first use: building a segmenter takes milliseconds. It holds no state between calls.
 let segmenter: Intl.Segmenter | null = null
 
-/** Texts in which each character is a cluster of its own: without control characters, because CR and LF are one together. */
+/** Strings in which each character is its own cluster: without control characters, because CR LF is one cluster. */
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Extended grapheme clusters. */
@@ -16,10 +16,10 @@ export function splitGraphemes(text: string): string[] {
   return PLAIN.test(text) ? text.split('') : Array.from(iterateClusters(text), (part) => part.segment)
 }
 
-/** Characters of which the first cluster hardly ever has more. */
+/** Length that the first cluster hardly ever exceeds. */
 const MANY_IN_A_CLUSTER = 64
 
-/** Whether the first cluster is one ASCII character, which the next character shows: no segmenter is needed, and none is slow. */
+/** Whether the first cluster is one ASCII character, which follows from the next character: then no slow segmenter is needed. */
 export function beginsPlainly(text: string): boolean {
   return text.length > 0 && text.charCodeAt(0) < 128 && text[0] !== '\r' && (text.length === 1 || text.charCodeAt(1) < 128)
 }
@@ -36,20 +36,20 @@ export function takeFirstGrapheme(text: string): string | undefined {
   }
 }
 
-/** Characters that the segmenter is given at once: V8 copies all of them for each cluster. */
+/** Characters given to the segmenter at once: V8 copies all of them for each cluster. */
 const WINDOW = 1024
 
-/** The same, one after the other. Where a cluster ends is known from itself and the character behind it. */
+/** The same, one after the other. A cluster's end depends only on itself and the next character. */
 export function* iterateClusters(text: string): Generator<{ readonly segment: string }, void, void> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   let from = 0
   for (let size = WINDOW; from < text.length;) {
     const end = Math.min(text.length, from + size)
-    // No surrogate pair is cut.
+    // Do not split a surrogate pair.
     const to = end < text.length && text.codePointAt(end - 1)! > 0xffff ? end + 1 : end
     let at = from
     for (const part of segmenter.segment(text.slice(from, to))) {
-      // The last one may go on.
+      // The last cluster may continue in the next piece.
       if (at + part.segment.length === to && to < text.length) break
       at += part.segment.length
       yield part
@@ -68,7 +68,7 @@ function changeFirst(text: string, change: (first: string) => string): string {
 const lowerFirst = (text: string): string => changeFirst(text, (first) => first.toLowerCase())
 const uppercaseFirst = (text: string): string => changeFirst(text, (first) => first.toUpperCase())
 
-/** Words between separators in lower case, empty ones dropped. */
+/** Words between separators in lower case, without empty ones. */
 function splitWords(text: string, separator: string): string[] {
   return text
     .split(separator)
@@ -80,7 +80,7 @@ function toCamelCase(parts: readonly string[]): string {
   return parts.map((word, at) => (at === 0 ? word : uppercaseFirst(word))).join('')
 }
 
-// A word starts at an upper-case letter behind a lower-case letter or digit, and at one that ends an acronym. Made when it is used: V8
+// A word starts at an upper-case letter after a lower-case letter or digit, and at one that ends an acronym. Built on first use: V8
 // builds the sets of letters of all of Unicode for it.
 let wordStart: RegExp | null = null
 

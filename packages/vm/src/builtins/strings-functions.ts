@@ -1,5 +1,5 @@
-// Functions on strings. They take the display of their arguments; a missing one is empty. `split`, `substring` and `format`
-// differ from the methods of the same name: default separator a space, third argument a length.
+// Functions on strings. They format their arguments; a missing one is empty. `split`, `substring` and `format`
+// differ from the methods of the same name: the default separator is a space, the third argument a length.
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
@@ -19,10 +19,10 @@ import { isPart } from '../values/text-search.js'
 import { countCodePoints, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
-/** Characters that a function works on for a unit, as a power of two: those that look for words are slow. */
+/** Characters per unit of fuel, as a power of two: functions that search for words are slow. */
 const TEXT_BITS = 2
 
-/** A function from at most three texts to a text. */
+/** A function from up to three strings to a string. */
 function defineTextFunction(
   signature: string,
   doc: string,
@@ -41,7 +41,7 @@ function defineTextFunction(
 
 const UNITS_A_PLACE = 2
 
-/** Characters and places between two looks at the budget. */
+/** Characters and matches between two checks of the budget. */
 const WRITTEN = 2048
 const PLACES = 128
 
@@ -49,7 +49,7 @@ function estimateCost(places: number, size: number): Cost {
   return { units: UNITS_A_PLACE * places + (size >> 6), heap: size }
 }
 
-/** `{key}` replaced by the display of the entry, in one pass; other braces stay as written. */
+/** Replaces `{key}` by the formatted entry, in one pass; other braces stay unchanged. */
 function* formatNamed(template: string, values: HarnDict): Steps {
   const out = new TextBuilder()
   let at = 0
@@ -103,7 +103,7 @@ const formatting = definePieces('string.format', ([template, ...values]) => {
   return makeStepWork(first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values))
 })
 
-/** Values that are put in at once, without pieces. */
+/** Up to this many values are inserted at once, without pieces. */
 const FEW_VALUES = 8
 
 function isShort(value: Value): boolean {
@@ -158,13 +158,13 @@ function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value
   return typeof left !== 'string' ? left : typeof right !== 'string' ? right : left + text + right
 }
 
-/** The segmenter of the host takes long for each cluster. */
+/** The host's segmenter takes long for each cluster. */
 function chargeGraphemes(ctx: Context, text: string): void {
   ctx.charge(UNITS_A_CLUSTER * text.length, 32 * text.length)
 }
 
 const UNITS_A_CLUSTER = 24
-/** Units of finding one cluster, since the segmenter copies itself for each text. */
+/** Fuel for finding one cluster: the segmenter copies itself for each string. */
 const UNITS_OF_A_SEARCH = 400
 
 const segmenting = definePieces('string.graphemes', ([text]) => makeStepWork(splitInSteps(text as string)))
@@ -268,7 +268,7 @@ export const stringFunctions: readonly BuiltinDef[] = [
   defineTextFunction('extname(path: string) -> string', 'The extension with its dot.', (path) => extName(path)),
   ...Object.entries(caseFunctions).map(([name, { doc, map }]) =>
     defineTextFunction(`${name}(s: string) -> string`, doc, (text) => {
-      // They take twice as long as others: they look for words by the letters of Unicode.
+      // They take twice as long as others: they find words by the letters of Unicode.
       work(text.length >> TEXT_BITS)
       return map(text)
     }),

@@ -16,7 +16,7 @@ function splitComponents(path: string): Components {
 export function dirName(path: string): string {
   const { absolute, parts } = splitComponents(path)
   if (parts.length <= 1) return parts.length === 1 && absolute ? '/' : ''
-  // What precedes the last component stays as it was written, but for the slashes and `.` that led to that component.
+  // The parent keeps its original spelling, except for the slashes and `.` before the last component.
   const last = path.lastIndexOf(parts.at(-1)!, withoutTail(path).length)
   const before = path.slice(0, last)
   return withoutTail(before)

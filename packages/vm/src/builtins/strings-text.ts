@@ -1,4 +1,4 @@
-// Text operations that methods and functions of strings share.
+// String operations that methods and functions share.
 
 import { detachPart, detachParts } from '../values/text-parts.js'
 import type { Context, Control } from './builtin.js'
@@ -16,7 +16,7 @@ export function trimStart(text: string): string {
 }
 
 export function trimEnd(text: string): string {
-  // By hand: a regex anchored at the end is quadratic on long runs of spaces inside the text.
+  // A loop: a regex anchored at the end is quadratic on long runs of spaces inside the string.
   let end = text.length
   while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
   return detachPart(text.slice(0, end), text.length)
@@ -30,19 +30,19 @@ export function trim(text: string): string {
   return trimEnd(trimStart(text))
 }
 
-/** Every occurrence; an empty `old` stands between all characters and at both ends. */
+/** Replaces every occurrence; an empty `old` matches between all characters and at both ends. */
 export function replaceAll(ctx: Context, text: string, old: string, replacement: string): string | Control {
   const parts = cut(text, old, ctx.mostWork + 1)
   return refuseText(ctx, text.length + (parts.length - 1) * (replacement.length - old.length)) ?? parts.join(replacement)
 }
 
-/** Parts between separators; an empty separator gives the characters with an empty text at each end. */
+/** Parts between separators; an empty separator gives the characters with an empty string at each end. */
 export function splitText(text: string, separator: string, most = MOST_PARTS): string[] {
   const parts = cut(text, separator, most)
   return separator === '' ? parts : detachParts(text, parts, separator.length)
 }
 
-/** The same, of parts that are not kept. */
+/** The same, for parts that are not kept. */
 function cut(text: string, separator: string, most: number): string[] {
   if (separator === '') {
     work(text.length >> 1)
@@ -50,7 +50,7 @@ function cut(text: string, separator: string, most: number): string[] {
   }
   work(text.length >> SCANNED_BITS)
   chargeSearch(text, separator)
-  // More parts than an operation may make are charged, not made.
+  // If an operation may not make that many parts, they are charged but not made.
   const parts = splitAt(text, separator, most)
   work(parts.length)
   return parts

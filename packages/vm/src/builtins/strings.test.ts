@@ -279,7 +279,7 @@ describe('randomness', () => {
     expect(f('random_choice', list())).toBe('nil')
   })
 
-  test('without a generator the world is asked', () => {
+  test('without a generator, random bytes are requested as an effect', () => {
     machine.perform = (effect) => ({ ok: true, value: new Uint8Array(Number(effect.args['count'])).fill(7) })
     machine.effects.length = 0
     expect(f('random_int', 1, 100)).toBe(f('random_int', 1, 100))
@@ -313,14 +313,14 @@ describe('bytes', () => {
   })
 })
 
-test('a pair has identity, its address is its content', () => {
+test('is_same compares pairs by identity, addr by content', () => {
   const pair = new HarnPair(1, 2)
   expect(f('is_same', pair, pair)).toBe('true')
   expect(f('is_same', pair, new HarnPair(1, 2))).toBe('false')
   expect(f('addr_of', pair)).toBe('pair@(1, 2)')
 })
 
-test('clusters are the same wherever the text is cut for the segmenter', () => {
+test('clusters do not depend on where the string is split for the segmenter', () => {
   const whole = new Intl.Segmenter('en', { granularity: 'grapheme' })
   const parts = 'a\u0301\r\n\u{1f44d}\u{1f3fd}👨\u200d👩\u200d👧🇩🇪🇫\ud83d\u0915\u094d\u0937' + '\u0301'.repeat(1500) + 'z'
   for (let before = 990; before < 1026; before++) {

@@ -1,5 +1,5 @@
-// Methods of strings. Positions and lengths count Unicode code points; texts without surrogates, the common case, take
-// paths on which a code point is one JavaScript unit. Arguments are taken by their display. Functions are in
+// Methods of strings. Positions and lengths count Unicode code points; strings without surrogates, the common case, take
+// paths on which a code point is one JavaScript unit. Arguments are formatted. Functions are in
 // strings-functions.ts, case conversion in strings-case.ts.
 
 import { method } from './builtin.js'
@@ -22,7 +22,7 @@ import {
 import { chargeLastSearch, chargeSearch, findLastText, findText, isPart, isQuickSearch } from '../values/text-search.js'
 import type { Value } from '../values/value.js'
 
-/** Characters up to `end` (null or negative: the end of the text) from `start`, both clamped. */
+/** Characters from `start` up to `end` (null or negative: the end of the string), both clamped. */
 function takeSubstring(text: string, start: number, end: number | null): string {
   const length = countCodePoints(text)
   const to = end === null || end < 0 ? length : Math.min(end, length)
@@ -79,11 +79,11 @@ function defineStringMethod(
   )
 }
 
-/** Characters that `startsWith` compares for a unit, as a power of two: V8 takes them one by one. */
+/** Characters that `startsWith` compares per unit of fuel, as a power of two: V8 takes them one by one. */
 const COMPARED_BITS = 7
 
-// What looking for a part gives where it costs nothing, two short texts. Each a function of its own, with nothing called through a
-// variable: V8 would keep what it saw for all of them in one place, and take none of them into compiled code.
+// Uncharged searches in two short strings. Each is a separate function without calls through variables: otherwise V8 would mix
+// their type feedback and inline none of them.
 
 const quickContains: Quick = (text, part) =>
   typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? text.includes(part) : undefined
@@ -130,10 +130,10 @@ function defineAliases(
   return names.map((name) => defineStringMethod(`${name}${signature}`, doc, run, quick))
 }
 
-/** Characters that are changed for a unit, as a power of two. */
+/** Characters changed per unit of fuel, as a power of two. */
 const MAPPED_BITS = 4
 
-/** A method that makes a text of about the same size. */
+/** A method that returns a string of about the same size. */
 function defineMapped(names: readonly string[], doc: string, map: (text: string) => string): BuiltinDef[] {
   return defineAliases(names, '() -> string', doc, (ctx, self) => {
     ctx.charge(self.length >> MAPPED_BITS, self.length)

@@ -1,6 +1,6 @@
-// Named locks: mutex, semaphore, gate and rwlock are one thing, a capacity with permits taken from it and a line of
-// waiting tasks. The line is strictly first in, first out: a request that fits waits all the same behind one that does not.
-// A granted request is counted as held at once, before its task runs again; if that task is aborted first, the permit goes back.
+// Named locks: mutex, semaphore, gate and rwlock are all a capacity with permits taken from it and a queue of
+// waiting tasks. The queue is strictly first in, first out: a request that fits still waits behind one that does not.
+// A granted request counts as held at once, before its task runs again. If that task is aborted first, the permit is returned.
 
 import { builtin, family, frame } from './builtin.js'
 import { readTimeoutMs } from './channels.js'
@@ -44,7 +44,7 @@ interface SyncState {
   tickets: number
   /** By `kind:key`. */
   readonly locks: Map<string, Lock>
-  /** Permit ids for tasks that were granted theirs and have not run yet, by ticket. */
+  /** Permit ids by ticket, for tasks that were granted a permit and have not run since. */
   readonly ready: Map<number, number>
 }
 
@@ -73,7 +73,7 @@ function grant(ctx: Context, lock: Lock, permits: number): number {
   return state.permits
 }
 
-/** Lets in whoever fits, from the front of the line. */
+/** Grants requests that fit, from the front of the queue. */
 function admit(ctx: Context, lock: Lock): void {
   for (let head = lock.line[0]; head !== undefined && lock.held + head.permits <= lock.capacity; head = lock.line[0]) {
     lock.line.shift()
@@ -94,7 +94,7 @@ function giveBack(ctx: Context, lock: Lock, permitId: number): boolean {
   return true
 }
 
-/** Gives back permits that no task can reach any more; asked only where it matters, because it walks the machine. */
+/** Returns permits that no task can reach any more. Called only when needed, because it walks the machine. */
 function reclaim(ctx: Context, lock: Lock): void {
   if (lock.grants.size === 0 || ctx.machine.reachablePermits === undefined) return
   const reachable = ctx.machine.reachablePermits()
@@ -147,7 +147,7 @@ const acquireFrame = frame<AcquireState>({
   },
 })
 
-/** True when the ticket stood in line. Who stood behind it may fit now. */
+/** True when the ticket was in the queue. The requests behind it may fit now. */
 function leaveLine(ctx: Context, lock: Lock, ticket: number): boolean {
   const gone = lock.line.find((waiter) => waiter.ticket === ticket)
   if (gone === undefined) return false
@@ -159,10 +159,10 @@ function leaveLine(ctx: Context, lock: Lock, ticket: number): boolean {
 /** Characters of a name that are joined and hashed for a unit, as a power of two. */
 const NAME_BITS = 6
 
-/** Heap units of a lock beside its name. */
+/** Heap units of a lock, without its name. */
 const HEAP_A_LOCK = 400
 
-/** What a lock is found by. The text is a new one at every call, and is hashed at every call. */
+/** The key of a lock. It is a new string at every call, and is hashed at every call. */
 function makeName(ctx: Context, kind: string, key: string): string {
   ctx.charge((kind.length + key.length) >> NAME_BITS)
   return `${kind}:${key}`
@@ -176,7 +176,7 @@ function acquire(ctx: Context, request: Request): Result {
   let lock = sync.locks.get(name)
   if (lock === undefined) {
     if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
-    // It is there until the run ends.
+    // It exists until the run ends.
     ctx.charge(1, HEAP_A_LOCK + name.length)
     lock = {
       kind,
@@ -200,7 +200,7 @@ function acquire(ctx: Context, request: Request): Result {
   if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
   const fits = (): boolean => lock.line.length === 0 && lock.held + permits <= capacity
   if (!fits()) reclaim(ctx, lock)
-  // A request that may wait counts as standing in line for a moment, even when it is let in at once.
+  // A request that may wait counts as queued for a moment, even when it is granted at once.
   if (timeoutMs !== 0) lock.deepestLine = Math.max(lock.deepestLine, lock.line.length + 1)
   if (fits()) return new HarnPermit(kind, key, grant(ctx, lock, permits))
   if (timeoutMs !== null && timeoutMs <= 0) {
@@ -211,7 +211,7 @@ function acquire(ctx: Context, request: Request): Result {
   return ctx.frame('sync.acquire', { lock: name, kind, key, permits, due, ticket: 0 } satisfies AcquireState)
 }
 
-/** Gives a permit back, for scripts and for the end of a `mutex` block. True the first time. */
+/** Returns a permit, for scripts and at the end of a `mutex` block. True the first time. */
 export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
   if (permit.released) return false
   permit.released = true
@@ -219,7 +219,7 @@ export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
   return lock !== undefined && giveBack(ctx, lock, permit.id)
 }
 
-/** The mutex that needs no name is that of `mutex` blocks; the other kinds have one of their own. */
+/** The unnamed mutex is that of `mutex` blocks; each other kind has its own default. */
 function makeKey(value: Value, kind: LockKind): string {
   if (value !== null) return display(value)
   return kind === 'mutex' ? '__default__' : 'default'

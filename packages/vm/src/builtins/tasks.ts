@@ -1,5 +1,5 @@
-// Tasks as scripts use them: spawn, await, cancel, the parallel forms and select. Starting
-// and ending tasks is the machine's (scheduler/); here is what waits for them.
+// Tasks as scripts use them: spawn, await, cancel, the parallel forms and select. The scheduler starts
+// and ends tasks (scheduler/); here are the frames that wait for them.
 
 import { builtin, makeChildrenKey, family, frame, makeTaskKey } from './builtin.js'
 import { toMillis } from './time-amounts.js'
@@ -87,7 +87,7 @@ interface Batch {
   readonly [key: string]: unknown
   readonly mode: Mode
   readonly closure: HarnClosure
-  /** What the children get; null where each gets its index. */
+  /** The arguments of the children; null where each gets its index. */
   readonly items: readonly Value[] | null
   readonly count: number
   /** Children in flight at most; Infinity without a limit. */
@@ -95,11 +95,11 @@ interface Batch {
   readonly group: string
   /** Task number by index, for those started. */
   readonly ids: number[]
-  /** Outcomes by index of those started; null while running. */
+  /** Outcomes of started tasks by index; null while running. */
   readonly outcomes: (TaskOutcome | null)[]
   /** Indices in the order in which they ended. */
   readonly ended: number[]
-  /** Children in flight when they were last looked at, and whether more are about to be started. */
+  /** Children in flight at the last check, and whether more are about to be started. */
   running: number
   isStarting: boolean
 }
@@ -116,7 +116,7 @@ function startBatch(ctx: Context, mode: Mode, subject: readonly Value[] | number
 /** Children that are started between two chances to end the slice. */
 const STARTED_AT_ONCE = 256
 
-/** Notes children that ended and starts others in their place. What is to be done then: more of it, wait, or nothing. */
+/** Records children that ended and starts others. Returns what to do next: continue, wait, or finish. */
 function tend(ctx: Context, batch: Batch): 'more' | 'wait' | 'done' {
   let left = STARTED_AT_ONCE
   if (!batch.isStarting) {
@@ -133,7 +133,7 @@ function tend(ctx: Context, batch: Batch): 'more' | 'wait' | 'done' {
     })
     ctx.charge(batch.ids.length >> 3)
   }
-  // While children are started nobody else runs, so that none of them ends.
+  // While children are being started no other task runs, so none of them ends.
   batch.isStarting = false
   while (batch.ids.length < batch.count && batch.running < batch.limit && !ctx.machine.isStopping) {
     if (left-- === 0) {
@@ -193,7 +193,7 @@ function collectResults(ctx: Context, batch: Batch): Result {
   return new HarnList(values)
 }
 
-/** What a child printed is kept whether it succeeded or failed. */
+/** A child's output is kept whether it succeeded or failed. */
 function settleResults(ctx: Context, batch: Batch): Result {
   const results: Value[] = []
   let succeeded = 0
@@ -207,7 +207,7 @@ function settleResults(ctx: Context, batch: Batch): Result {
   return HarnDict.of({ results: new HarnList(results), succeeded, failed: results.length - succeeded })
 }
 
-// Streams of parallel children, by number: the stream is advanced by a builtin that is given the number.
+// Streams of parallel children, by number: a builtin that is given the number advances the stream.
 const streamState = family<{ count: number; readonly batches: Map<number, Batch> }>('parallel-streams', () => ({
   count: 0,
   batches: new Map(),
@@ -292,7 +292,7 @@ const selectFrame = frame<SelectState>({
     let open = 0
     for (let at = 0; at < state.channels.length; at++) {
       const channel = state.channels.items[at]!
-      // What is no channel never has a value.
+      // A value that is not a channel is never ready.
       if (!(channel instanceof HarnChannel)) continue
       const value = takeFrom(ctx, channel)
       if (value !== undefined) return new HarnList([at, value])
@@ -313,7 +313,7 @@ export const tasksFamily: BuiltinFamily = {
       { doc: 'Starts `body` as a task.', effects: ['task'] },
       (ctx, body = null) => {
         if (!isCallable(body)) return ctx.type(`spawn: expected a closure, got ${typeName(body)}`)
-        // The span is that of the start; what the task does is no part of it.
+        // The span covers the start only, not the work of the task.
         const tracing = ctx.state(tracingState)
         endSpan(tracing, beginSpan(tracing, 'spawn', 'spawn', ctx.now), ctx.now)
         const id = ctx.machine.spawn(body, [])
@@ -356,7 +356,7 @@ export const tasksFamily: BuiltinFamily = {
         const closure = toClosure(ctx, body)
         if (kind === 'count') {
           const count = isInt(subject) ? Math.max(0, Number(subject)) : 0
-          // Of the parallel forms only this one is a span.
+          // Of the parallel forms, only this one has a span.
           const span = beginSpan(ctx.state(tracingState), 'parallel', 'parallel', ctx.now)
           return ctx.frame('task.parallel', { batch: startBatch(ctx, kind, count, closure, limit), span })
         }

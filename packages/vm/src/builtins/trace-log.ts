@@ -1,6 +1,6 @@
-// The calls of a run as the run itself can read them (`std/trace`): the records that also go to the host's trace, kept in the machine from
-// when the script asks for it on. Unlike the host's trace they are state: in snapshots, the same in a replay, and never redacted, because
-// the script has seen them all.
+// The calls of a run as the run itself can read them (`std/trace`): the records that also go to the host's trace, kept in the machine
+// once the script has asked for them. Unlike the host's trace they are state: in snapshots, the same in a replay, and never
+// redacted, because the script has seen everything in them.
 
 import { builtin, family } from './builtin.js'
 import { HarnDict } from '../values/dict.js'
@@ -14,15 +14,15 @@ import type { Value } from '../values/value.js'
 
 const traceLog = family('trace_log', (): { on: boolean; seq: number; events: Value[] } => ({ on: false, seq: 0, events: [] }))
 
-/** Events that are kept; older ones go. */
+/** Maximum number of events; older ones are removed. */
 const MAX_EVENTS = 10_000
 
 type Listener = (record: TraceRecord) => void
 
-/** Field of a task inside a standard tool, whose own record in the trace says it all. */
+/** Field of a task inside a standard tool, whose own trace record describes the whole call. */
 export const UNTRACED = 'trace.covered'
 
-/** Who is told of calls: the host, the script, both; null when nobody is. */
+/** Receivers of call records: the host, the script or both; null for none. */
 export function findListener(m: Machine): Listener | null {
   const host = m.options.trace ?? null
   const log = m.families.get(traceLog.name) as ReturnType<typeof traceLog.state> | undefined

@@ -1,4 +1,4 @@
-// Demands of definitions: in which order arguments are looked at, what is said, and what the code is given.
+// Requirements of definitions: in which order arguments are checked, which messages are raised, and what the code receives.
 
 import { describe, expect, test } from 'vitest'
 import { callBuiltin, makeFakeMachine } from './test-support/fake-machine.js'
@@ -11,7 +11,7 @@ import type { BuiltinDef } from './builtin.js'
 import type { Demands } from './unpack.js'
 import type { Value } from '../values/value.js'
 
-/** What a call gives, or its error as scripts see it; the code gives its arguments as a list. */
+/** The result of a call, or its error as scripts see it. The code returns its arguments as a list. */
 function define(signature: string, demands: Demands): BuiltinDef {
   return builtinTaking(signature, { doc: '' }, demands, (_ctx, ...args) => new HarnList(args))
 }
@@ -26,7 +26,7 @@ function callWith(def: BuiltinDef, ...args: Value[]): unknown {
   }
 }
 
-describe('what is said', () => {
+describe('messages', () => {
   const def = define('f(path: string, count: int, options?: dict, more?: list | nil) -> nil', {
     fewer: '{f}: requires path and count',
     not: { count: '{f}: {param} must be an {type} at {n}, got {got}', options: 'no {type}' },
@@ -60,14 +60,14 @@ test('refusals are raised as the definition says', () => {
   expect(callWith(define('f(x: int)', { raise: 'type', not: '{got}' }), 'a')).toBe('type: string')
 })
 
-test('defaults stand for what is not passed, nil for itself', () => {
+test('a default replaces a missing argument, but not nil', () => {
   const def = define('f(name?: string = "a, b)", size?: int = 7, rest?: any) -> nil', { text: { name: null } })
   expect(def.arity).toBe(3)
   expect(callWith(def)).toEqual(['a, b)', 7, null])
   expect(callWith(def, null, null)).toEqual(['nil', null, null])
 })
 
-test('too many arguments, too few without a word, and further looks', () => {
+test('too many arguments, too few without an error, and further checks', () => {
   expect(callWith(define('f(x: int)', { fewer: 'one', most: 1 }), 1, 2)).toBe('thrown: one')
   expect(callWith(define('f(x: int, y: int, z: int)', { fewerGive: () => 'nothing' }), 1, 2)).toBe('nothing')
   const fits: Demands = { fits: { x: (value, { name, isPassed }) => (value === 1 ? null : `${name} ${isPassed}`) } }
@@ -76,7 +76,7 @@ test('too many arguments, too few without a word, and further looks', () => {
   expect(callWith(define('f(x: int)', fits), 2)).toBe('thrown: f true')
 })
 
-test('types with members are told by their kind; one that is not known is a mistake of the definition', () => {
+test('types with members are checked by their kind; an unknown type is an error in the definition', () => {
   const not = '{got}'
   expect(callWith(define('f(x: list<dict<string, int>> | {a: int})', { not }), new HarnDict())).not.toBe('thrown: dict')
   expect(callWith(define('f(x: list<int>)', { not }), new HarnDict())).toBe('thrown: dict')
@@ -104,7 +104,7 @@ describe('keys of options', () => {
     expect(callWith(define('f(x: int, options?: dict) -> string', { options: shape }), 1, options(...keys))).toBe(expected)
   })
 
-  test('a dict of very many unknown keys is not looked through', () => {
+  test('a dict with very many unknown keys is not checked', () => {
     const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `x${at}`)
     const def = define('f(x: int, options?: dict) -> string', { options: closed })
     expect(callWith(def, 1, options('sise', ...many(63)))).toContain("unknown option key 'sise'")
@@ -115,7 +115,7 @@ describe('keys of options', () => {
     expect(callWith(def, 1, large)).toBe('ran')
   })
 
-  test('what may be options where nothing follows is something else before them', () => {
+  test('a dict counts as options only as the last argument', () => {
     const def = define('f(body?: any, options?: dict) -> string', { body: closed, options: closed })
     expect(callWith(def, options('sise'))).toContain("unknown option key 'sise'")
     expect(callWith(def, options('sise'), options('size'))).toBe('ran')

@@ -1,14 +1,14 @@
-// The one unpacker: what a definition demands of its arguments, checked before its code runs. Names, order and types come from the
-// signature, and the definition says what is said of arguments that do not fit, because the language words many refusals in its own
-// way. The checks are made once, at the first call.
+// The one unpacker: checks the arguments of a builtin before its code runs. Names, order and types come from the
+// signature. The definition gives the messages for arguments that do not fit, because the language words many of them
+// individually. The checks are compiled once, at the first call.
 //
 //   builtinTaking('send(channel: channel, value: any) -> bool', { doc: '…' }, {
 //     fewer: '{f}: requires channel and value',
 //     not: { channel: '{f}: first argument must be a channel' },
 //   }, (ctx, channel, value) => …)                                       // channel: HarnChannel, value: Value
 //
-// A default stands behind the type: `name?: string = "default"`. In a wording, {f} is the builtin, {n} the number of the argument from
-// 1, {param} its name, {type} its type in the signature, {got} the type of what was passed.
+// A default follows the type: `name?: string = "default"`. In a message, {f} is the builtin, {n} the number of the argument from
+// 1, {param} its name, {type} its type in the signature, {got} the type of the argument.
 
 import { editDistance, findClosest, OPTIONS_OF_LINT } from '@bridle/compiler/signatures'
 import { Control, builtin, withRun } from './builtin.js'
@@ -24,41 +24,41 @@ import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import type { Int, Value } from '../values/value.js'
 
-/** What is said, for all parameters or by parameter. */
+/** Messages, for all parameters or by parameter. */
 type Wordings = string | { readonly [param: string]: string }
 
 export interface Demands {
-  /** How refusals are raised: a text that is thrown (the default), or a runtime or type error. */
+  /** How refusals are raised: as a thrown string (the default), or as a runtime or type error. */
   readonly raise?: 'throw' | 'runtime' | 'type'
-  /** Said, before anything else is looked at, when fewer arguments are passed than the signature requires. */
+  /** Message when fewer arguments are passed than the signature requires; checked first. */
   readonly fewer?: string
-  /** Fewest arguments, where that is another number than the signature requires, and most, where more are refused too. */
+  /** Fewest arguments, if that differs from the signature, and most, if more are refused too. */
   readonly least?: number
   readonly most?: number
-  /** What fewer arguments give without a word. */
+  /** The result for too few arguments, if that is not an error. */
   readonly fewerGive?: () => Value
-  /** What a required argument is that was not passed, where that is no mistake. */
+  /** The value of a missing required argument, if that is not an error. */
   readonly missing?: { readonly [param: string]: Value }
-  /** Said of a required argument that was not passed, when its turn comes. */
+  /** Message for a missing required argument, checked in the order of parameters. */
   readonly absent?: Wordings
-  /** Said of a value of another type than the signature has. Parameters that are not named here may be anything. */
+  /** Message for a value of another type than in the signature. Parameters that are not named here may be anything. */
   readonly not?: Wordings
-  /** Parameters that are taken as text: the display of any value. What is said of an empty or absent one; null: it may be empty. */
+  /** Parameters that are formatted to a string, with the message for an empty or absent one; null: it may be empty. */
   readonly text?: { readonly [param: string]: string | null }
-  /** Further looks at single arguments, behind those at the type: the refusal as a text, or null. */
+  /** Further checks of single arguments, after those of the type: the message, or null. */
   readonly fits?: { readonly [param: string]: Fit }
 }
 
 export type Fit = (value: Value, facts: FitFacts) => string | null
 
 export interface FitFacts {
-  /** Of the builtin, and of the parameter. */
+  /** Names for messages: of the builtin and of the parameter. */
   readonly name: string
   readonly param: string
   readonly isPassed: boolean
 }
 
-// ---- types of what the code of a definition is given
+// ---- types of the arguments that a definition's code receives
 
 interface Kinds {
   readonly string: string
@@ -116,27 +116,27 @@ type One<P extends string, D extends Demands> = P extends `${infer Q} = ${string
 
 type All<Ps extends readonly string[], D extends Demands> = { [I in keyof Ps]: One<Ps[I], D> }
 
-/** Signatures whose types have brackets are not taken apart here: their arguments are checked all the same. */
+/** Types with brackets are not modelled here; their arguments are still checked at run time. */
 type Unpacked<S extends string, D extends Demands> =
   ParamsIn<S> extends `${string}${'<' | '{' | '(' | '...'}${string}` ? Value[] : All<Split<ParamsIn<S>>, D>
 
-/** Code of a definition, behind the checks. */
+/** Code of a definition, which runs after the checks. */
 export type TakingRun<S extends string, D extends Demands> = (ctx: Context, ...args: Unpacked<S, D>) => Result
 
-/** Defines a builtin whose arguments are checked before `run` has them. */
+/** Defines a builtin whose arguments are checked before `run` gets them. */
 export function builtinTaking<const S extends string, const D extends Demands>(
   signature: S,
   options: Parameters<typeof builtin>[1],
   demands: D,
   run: TakingRun<S, D>,
 ): BuiltinDef {
-  // Arguments are what the checks leave: Unpacked says no more than they do.
+  // The checks guarantee exactly what Unpacked says.
   const given = run as unknown as Run
   let checked: Run | null = null
   const make = (): Run => (checked = unpack(def, demands, given))
   const def: BuiltinDef = builtin(signature, options, (ctx, ...args) => (checked ?? make())(ctx, ...args))
   if (def.rest || def.arity > 2) return def
-  // The usual number of arguments goes without a list of them.
+  // The usual number of arguments needs no array.
   const short: Run =
     def.arity === 2
       ? (ctx, a = null, b = null) => (checked ?? make())(ctx, a, b)
@@ -149,8 +149,8 @@ export function builtinTaking<const S extends string, const D extends Demands>(
 // ---- dicts of options
 
 /**
- * The builtin, which refuses dicts of options with a key that is nearly one of their shape. Any other key that it does not know is passed
- * over, as scripts rely on; the checker reports it. Where other keys have a meaning, a near one is refused only if the others hold dicts
+ * Makes the builtin refuse options dicts with a key that is nearly one of their shape. Other unknown keys are ignored,
+ * as scripts rely on; the checker reports them. If other keys are allowed, a near one is refused only if the others hold dicts
  * and it does not.
  */
 export function withKnownOptions(def: BuiltinDef): BuiltinDef {
@@ -174,7 +174,7 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
     for (const [place, { at, keys, isOpen }] of places.entries()) {
       const options = args[at]
       if (!(options instanceof HarnDict)) continue
-      // What may be options where nothing follows is something else before them.
+      // A dict counts as options only as the last argument.
       if (ctx.argc > at + 1 && place + 1 < places.length) continue
       if (options.size > keys.size + MOST_UNKNOWN) continue
       for (const key of options.keys()) {
@@ -188,7 +188,7 @@ export function withKnownOptions(def: BuiltinDef): BuiltinDef {
   })
 }
 
-/** The type of other keys than those of a shape. */
+/** The type of keys outside the shape. */
 const OTHERS = /^ *\*: (\w+)/m
 
 interface OptionCheck {
@@ -197,7 +197,7 @@ interface OptionCheck {
   readonly isOpen: boolean
 }
 
-/** A key that differs in a letter or two: of short keys nearly everything is near. */
+/** A key that differs in a letter or two. For short keys nearly everything would be near. */
 function suggestKey(key: string, keys: ReadonlySet<string>): string | null {
   const near = findClosest(key, keys, (each) => !OPTIONS_OF_LINT.includes(each))
   return near !== null && editDistance(key, near, 3) <= Math.min(2, key.length / 3) ? near : null
@@ -210,12 +210,12 @@ function describeUnknownKey(name: string, key: string, near: string, keys: Reado
 }
 
 /**
- * A dict of more unknown keys than that is data, and none of them a slip. It is not looked through: nobody pays for putting its keys in
- * order and comparing each with the known ones, and which come first by another order must not be seen.
+ * A dict with more unknown keys than that is data, not a typo. It is not checked: sorting its keys and comparing each with
+ * the known ones would be uncharged work, and without sorting the result would depend on their order.
  */
 const MOST_UNKNOWN = 64
 
-/** Keys that a message lists: a line can hold no more. */
+/** Keys that a message lists, so that it fits into a line. */
 const MOST_SHOWN = 24
 
 // ---- checks
@@ -224,12 +224,12 @@ interface Param {
   readonly name: string
   readonly type: string
   readonly isOptional: boolean
-  /** What stands behind `=` in the signature: the value when nothing is passed. */
+  /** The default in the signature: the value when nothing is passed. */
   readonly otherwise: Value | undefined
   readonly at: number
 }
 
-/** Looks at one argument: the value that the code is given for it, or what is raised. */
+/** Checks one argument: returns the value for the code, or what is raised. */
 type Check = (ctx: Context, value: Value) => Value | Control
 
 function unpack(def: BuiltinDef, demands: Demands, run: Run): Run {
@@ -371,14 +371,14 @@ function makeTest({ type, isOptional, name }: Param): (value: Value) => boolean 
     if (test === undefined) throw new Error(`the type of the parameter ${name} cannot be checked: ${type}`)
     return test
   })
-  // nil stands for an optional argument that is left out.
+  // nil means that an optional argument was left out.
   if (isOptional) tests.push(TESTS['nil']!)
   const [first, second] = tests as [(value: Value) => boolean, ...((value: Value) => boolean)[]]
   if (second === undefined) return first
   return tests.length === 2 ? (value) => first(value) || second(value) : (value) => tests.some((test) => test(value))
 }
 
-/** The kinds of values in a type: what a list holds, or a dict, is not looked at. */
+/** The kinds of values in a type: the members of lists and dicts are not checked. */
 function listMembers(type: string): readonly string[] {
   const bare: string[] = []
   let depth = 0

@@ -1,11 +1,11 @@
 // Builtins that call a function for every element (builtins/lists-callbacks.ts), as loops of compiled code: each function that they call
-// often gets loops of its own. A loop goes on from any element, for a method that compiled code calls and for a native frame that the
-// base tier steps. When the function leaves, the native frame stands where it would stand in the base tier; its state is the same
-// object. Fuel and heap are charged as the frame's step takes them: a unit a step and one a call.
+// often gets its own loops. A loop can continue at any element, for a method called by compiled code and for a native frame
+// stepped by the base tier. When the function leaves, the native frame is in the state that the base tier would have; its state is the
+// same object. Fuel and heap are charged as by the frame's steps: one unit per step and one per call.
 //
-// A small function that does nothing that fuel depends on is part of the loop's text, as in a quiet loop (quiet.ts). Then an inner loop
-// goes over as many elements as there is fuel and heap for in any case (`lim`), and counts both from how far it came: behind the visit
-// of an element fuel is `W-2*at`, in the function a unit more. The outer loop does the rest, by calls.
+// A small function whose fuel is constant is inlined into the loop, as in a quiet loop (quiet.ts). Then an inner loop
+// visits as many elements as fuel and heap allow in any case (`lim`), and derives both from the index: after visiting
+// an element, fuel is `W-2*at`, in the function one unit more. The outer loop does the rest, by calls.
 
 import { findInlinable } from './inline.js'
 import { isQuietCallee } from './quiet.js'
@@ -17,26 +17,26 @@ import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { Shared, UnitText } from './unit.js'
 
-/** What a row says to the machine, which depends on whether fuel and heap are counted there. */
+/** What a row needs to know of the machine, which depends on whether fuel and heap are counted there. */
 interface Form {
-  /** Puts the answer into the result. */
+  /** Adds the callback's result to the result. */
   readonly keep: string
   /** The result has grown by an element. */
   readonly grown: string
-  /** In front of what looks at the machine, and behind it. */
+  /** Code before what looks at the machine, and after it. */
   readonly put: string
   readonly get: string
 }
 
 interface Row {
   readonly args: readonly string[]
-  /** What is done with the answer `y` for the element `x` at `at`. */
+  /** What to do with the callback's result `y` for the element `x` at `at`. */
   readonly visit: (form: Form) => string
   /** Ends the loop. */
   readonly end: string
-  /** Where the answer for the element before `at` still is, when that was visited in the same go; absent where it is nowhere. */
+  /** Where the callback's result for the element before `at` still is, if that was visited in the same run; absent if nowhere. */
   readonly before?: string
-  /** What a visit adds to the result: one element and nothing else that is charged, at most one, nothing, or whatever it likes. */
+  /** How much a visit adds to the result: exactly one element and nothing else that is charged, at most one, nothing, or any amount. */
   readonly adds: 'one' | 'some' | 'none' | 'any'
 }
 
@@ -44,7 +44,7 @@ const LEAVE = 'native(m,k0,s,list,fn,out,at,acc,y)'
 
 const MAKE_STATE = 's??={list,fn,at,out:out??[],acc};'
 
-/** In a row: whether the answer holds. */
+/** In a row: whether the callback's result is true. */
 const HOLDS = '(y===true||(y!==false&&isTruthy(y)))'
 
 const ENDS_WITH_LIST = 'return new List(out);'
@@ -53,7 +53,7 @@ function search(test: string, found: string, otherwise: string): Partial<Row> {
   return { visit: ({ put }) => `if(${test}){${put}return ${found};}`, end: `return ${otherwise};`, adds: 'none' }
 }
 
-/** Keys other than two ints may be long to compare, and then that is paid for. */
+/** Keys other than two ints may take long to compare, and are charged for. */
 function makeBestRow(sign: '<' | '>'): Partial<Row> {
   return {
     visit: ({ grown, put, get }) =>
@@ -64,7 +64,7 @@ function makeBestRow(sign: '<' | '>'): Partial<Row> {
   }
 }
 
-/** KEEP WITH: LOOPS of builtins/lists-callbacks.ts, which these say again where it is worth it. */
+/** KEEP WITH: LOOPS of builtins/lists-callbacks.ts; repeats those for which compiled code pays. */
 const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
   'list.map': { visit: ({ keep, grown }) => keep + grown, end: ENDS_WITH_LIST, adds: 'one', before: 'out[at-1]' },
   'list.filter': { visit: ({ grown }) => `if(${HOLDS}){out.push(x);${grown}}`, end: ENDS_WITH_LIST, adds: 'some' },
@@ -79,7 +79,7 @@ const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
   'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one', before: 'out[at-1]' },
 }
 
-/** Works for every frame: its functions get to see the state as a step would show it. */
+/** Works for every frame: its functions see the state as a step would. */
 function makeAnyRow({ loop }: FrameDef): Row {
   const args = loop!.count === 2 ? ['w[0]', 'w[1]'] : ['w[0]']
   return {
@@ -92,7 +92,7 @@ function makeAnyRow({ loop }: FrameDef): Row {
   }
 }
 
-/** The text of the loop of a native frame, for all functions or for one. */
+/** The JavaScript of the loop of a native frame, for any function or for one. */
 export function writeElementText(m: Machine, fn: HarnClosure | null, def: FrameDef): UnitText {
   const shared = makeShared()
   shared.constants.push(def.kind, def.loop)
@@ -105,7 +105,7 @@ export function writeElementText(m: Machine, fn: HarnClosure | null, def: FrameD
     `x=items[at];if(m.fuel>0)m.fuel--;else m.charge(1);${args}w=fn.code.jit(m,fn,d,${row.args.join(',')});` +
     `if(w===undefined)return m.raised===null?${LEAVE}:undefined;y=w;`
   const begin =
-    // Nobody assigns to a list that a builtin was given, and what is appended to it lies behind its end.
+    // A list that a builtin was given is never assigned to, and appended elements are past its end.
     (row.adds === 'any' ? MAKE_STATE.replace('out??[]', '[]') : '') +
     `const items=list.items,size=list.length;let out=${row.adds === 'none' ? 'null' : 's===null?[]:s.out'},x=at<0?null:items[at],n=0,w;` +
     (inner === '' ? '' : 'let o=0,W=0,lim=0,last=0,answer=null;') +
@@ -115,7 +115,7 @@ export function writeElementText(m: Machine, fn: HarnClosure | null, def: FrameD
   return { text, sites: shared.sites, constants: shared.constants, expects: [] }
 }
 
-/** The loop around the text of the function; nothing where that is not possible. */
+/** The loop with the function inlined; empty if that is not possible. */
 function writeInnerLoop(machine: Machine, closure: HarnClosure, row: Row, args: string, shared: Shared): string {
   const { code } = closure
   const call = code.compiled.guesses ? findInlinable(code) : null
@@ -125,13 +125,13 @@ function writeInnerLoop(machine: Machine, closure: HarnClosure, row: Row, args: 
   const room = '(m.heapTrip-m.heapCharged)/16'
   const grows = row.adds === 'one' || row.adds === 'some'
   const count = (made: string): string => (row.adds === 'one' ? made : 'out.length')
-  /** Charges what the result has grown by; `made` are the elements that were visited. */
+  /** Charges for the growth of the result; `made` is the number of visited elements. */
   const flush = (made: string): string => (grows ? `m.heapCharged+=16*(${count(made)}-o);o=${count(made)};` : '')
-  // A result with an element for each begins as a copy of the list: to grow by one each time takes V8 three times as long.
+  // A result with one element each starts as a copy of the list: growing by one each time takes V8 three times as long.
   const cut = (made: string): string => (row.adds === 'one' ? `if(out.length>${made})out.length=${made};` : '')
   const start = row.adds === 'one' ? 'if(at<0)out=items.slice(0,lim+1);' : ''
   const keep = 'if(at<out.length)out[at]=y;else out.push(y);'
-  // Elements that come behind `at`, for `fuel` units, of which `less` were visited.
+  // Elements from `at` on that `fuel` units allow; `less` were already visited.
   const writeLimit = (fuel: string, less: string): string =>
     `Math.min(size-1,at+(${fuel}>>1)${grows ? `,at+Math.floor(${room})${less}` : ''})|0`
   const put = `m.fuel=W-2*at;${flush('at+1')}`
@@ -175,12 +175,12 @@ function writeInnerLoop(machine: Machine, closure: HarnClosure, row: Row, args: 
   const body = writer.writeBody()
   const entry = states.get(call.graph.entry)!
   const give = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
-  // Fuel or heap was used up on the way: the answer waits to be visited.
+  // Fuel or heap ran out: the callback's result still has to be visited.
   const end = mayEnd ? `if(lim===-2){m.fuel=W-2*at+1;${flush('at')}${cut('at')}return ${LEAVE}}` : ''
   const slots = [...shared.slots].map(([name, start]) => `,${name}=${start}`).join('')
   const keepsAnswer = mayLeave && row.before === undefined
-  // Variables of the turn alone, and what is behind the loop assigned at its end: whatever lives on from turn to turn V8 keeps in the
-  // form of any value, and that takes as long as all the rest of a short function.
+  // Variables of one iteration only, written back after the loop: V8 keeps variables that live across iterations as tagged
+  // values, which takes as long as the rest of a short function.
   return (
     `${grows ? 'o=out.length;' : ''}${get}if(at<lim){${start}const given=y,first=at+1|0;{let at=first-1|0${keepsAnswer ? ',b=given' : ''};for(;;){` +
     `at=at+1|0;const x=items[at];let y,t,v,q=0,g=0,h=0${slots};${args}${give}C:{${body}}${end}` +

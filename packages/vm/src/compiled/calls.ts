@@ -1,7 +1,7 @@
-// The JavaScript text of calls: of functions, builtins and methods. KEEP WITH: loop.ts and slow.ts.
+// The JavaScript of calls: of functions, builtins and methods. KEEP WITH: loop.ts and slow.ts.
 //
-// A method is taken to be called on what the base tier saw it called on last: a list, a dict or a text and its builtin method, or a struct.
-// What is something else leaves, and after that the text has all ways.
+// A method call is specialised to the receiver that the base tier saw last: a list, a dict or a string and its builtin method, or a
+// struct. Other receivers leave the code, and after that the code handles all kinds.
 
 import { EXTENDS, LENT, LINKED } from '../interpreter/linked.js'
 import { findLastMethod } from '../interpreter/calls.js'
@@ -33,7 +33,7 @@ export function writeSelfCall(w: InstrWriter, i: Instr, block: Block): string {
   )
 }
 
-/** Shares the arguments from `from` on that `bits` are of where `condition` says so of their bit. KEEP WITH: findKept. */
+/** Shares the arguments from `from` on whose bit is set in `bits`, if `condition` holds for the bit. KEEP WITH: findKept. */
 function writeShared(w: InstrWriter, bits: number, from: number, condition: (bit: number) => string): string {
   let text = ''
   const shared = bits & (EXTENDS - 1)
@@ -45,7 +45,7 @@ function writeShared(w: InstrWriter, bits: number, from: number, condition: (bit
   return text
 }
 
-/** As writeShared, of what the callee `code` might keep. */
+/** As writeShared, for arguments that the callee `code` might keep. */
 function writeKept(w: InstrWriter, i: Instr, from: number, code: string, without = 0): string {
   return writeShared(w, (i.moves | i.lends) & ~without, from, (bit) => {
     const mayKeep = `(${code}.keeps&${bit})!==0`
@@ -53,7 +53,7 @@ function writeKept(w: InstrWriter, i: Instr, from: number, code: string, without
   })
 }
 
-/** In front of a call whose result is taken over, and behind it. */
+/** Code before a call whose result becomes owned, and after it. */
 function writeWanting(i: Instr): string {
   return (i.moves & 1) === 0 ? '' : 'm.wants=d+1;'
 }
@@ -102,13 +102,13 @@ export function writeBuiltin(w: InstrWriter, i: Instr, block: Block, given: read
   return `${before}${writeQuickCall(w, def, given, run)}${w.any(i.a)}=t;`
 }
 
-/** Statements that leave in `t` what a builtin gives, `run` where it does not have it at hand. */
+/** Statements that leave the result of a builtin in `t`; `run` is the expression for its code. */
 function writeQuickCall(w: InstrWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
   if (quick === null || rest || given.length > 2) return run
   return `t=${w.constant(quick)}(${given[0] ?? 'null'},${given[1] ?? 'null'});if(t===undefined){${run}}`
 }
 
-/** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
+/** `t` is the result of a builtin: a value, a fault, or something that only the base tier can handle. */
 function writeControl(w: InstrWriter, i: Instr, block: Block): string {
   return `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.writeFault(i, block, 'asked(m)')}}${w.wait(i)}}`
 }
@@ -127,7 +127,7 @@ export function callMethod(w: InstrWriter, i: Instr, block: Block): string {
   if (guesses && seen !== null && !isOfStruct) return `if(!(${seen.test})){${w.guard(i)}}${finish(seen.text)}`
   const ofStruct = writeStructCall(w, i, block, receiver, args)
   if (guesses && isOfStruct) return `if(!(${receiver} instanceof Struct)){${w.guard(i)}}${ofStruct}`
-  // What was seen comes first: to ask for a class is to walk a chain of prototypes.
+  // The class that was seen comes first: an instanceof test walks a prototype chain.
   if (seen === null) return `if(${receiver} instanceof Struct){${ofStruct}}else{${finish(anyMethod)}}`
   return `if(${seen.test}){${finish(seen.text)}}else if(${receiver} instanceof Struct){${ofStruct}}else{${finish(anyMethod)}}`
 }
@@ -142,7 +142,7 @@ function writeStructCall(w: InstrWriter, i: Instr, block: Block, receiver: strin
   )
 }
 
-/** Statements that leave in `t` what a builtin method gives that may change its receiver. */
+/** Statements that leave in `t` the result of a builtin method that may change its receiver. */
 function writeLentMethod(w: InstrWriter, i: Instr, receiver: string, args: readonly string[]): string {
   const { name } = i.k as { readonly name: string }
   const any = `t=lentMethod(m,${w.constant(i)},${receiver}${prefixComma(args.join(','))});if(t===undefined){${w.exit(i)}}`
@@ -150,7 +150,7 @@ function writeLentMethod(w: InstrWriter, i: Instr, receiver: string, args: reado
   return `if(${receiver} instanceof List){m.chargeHeap(32);${receiver}.addHeld(${args[0]!});t=${receiver}}else{${any}}`
 }
 
-/** The kind of receiver that the base tier saw last, and statements that leave in `t` what the method gives there. */
+/** The kind of receiver that the base tier saw last, and statements that leave the method's result in `t`. */
 function writeSeenMethod(
   w: InstrWriter,
   i: Instr,
@@ -183,8 +183,8 @@ function writeSeenMethod(
 }
 
 /**
- * A method that calls a function for every element is the loop that this function has for it, where it was called for that method
- * last: V8 sees the same loop again and takes it into the caller's text. KEEP WITH: Tier.elements.
+ * A method that calls a function for every element is called as that function's own loop, if it was last called for that method:
+ * V8 sees the same loop again and inlines it. KEEP WITH: Tier.elements.
  */
 function writeForEach(
   w: InstrWriter,
@@ -205,7 +205,7 @@ function writeForEach(
   )
 }
 
-/** As control; a method that calls a function for every element goes on right here. */
+/** As control; a method that calls a function for every element continues right here. */
 function writeMethodControl(w: InstrWriter, i: Instr, block: Block): string {
   return (
     `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.writeFault(i, block, 'asked(m)')}}` +

@@ -1,13 +1,13 @@
-// Chains of tests of one slot against small ints, as a `match` makes them: they become a `switch`, for which V8 has a table where the
-// numbers lie close. Such tests use no fuel, cannot fail and leave nothing behind, so that it is all one how many of them are made.
+// Chains of tests of one slot against small ints, as a `match` makes them, become a `switch`: V8 uses a table if the
+// numbers are dense. Such tests use no fuel, cannot fail and have no side effects, so their number is unobservable.
 
 import { LINKED } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 
-/** Shorter chains are as quick as they are. */
+/** Below this length, a switch is no faster. */
 const LEAST_CASES = 8
 
-/** Where control goes on, and the test block that it comes from. */
+/** Where control continues, and the test block that it comes from. */
 export interface Way {
   readonly from: Block
   readonly to: Block
@@ -15,11 +15,11 @@ export interface Way {
 
 export interface Chain {
   readonly slot: number
-  /** In the order of the tests; of two with the same number the first one holds. */
+  /** In the order of the tests; for duplicate numbers the first one wins. */
   readonly cases: readonly (Way & { readonly value: number })[]
-  /** The way when no test holds. */
+  /** Where control continues when no test holds. */
   readonly rest: Way
-  /** The blocks behind the first, which have no text of their own. */
+  /** The blocks after the first, which need no code. */
   readonly skipped: readonly Block[]
 }
 

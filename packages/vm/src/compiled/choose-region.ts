@@ -1,21 +1,21 @@
-// Which blocks become the text of a unit: a whole function, or a loop with as many of the loops around it as are not too large.
+// Which blocks are compiled as one unit: a whole function, or a loop with as many enclosing loops as are not too large.
 
 import { Block } from './graph.js'
 import { Refusal, Region } from './region.js'
 import type { FlowGraph, LoopRange } from './graph.js'
 
-/** Past this V8 would not optimise the result, and compiling would hold the run up. */
+/** Beyond this size V8 would not optimise the result, and compiling would delay the run. */
 const MAX_INSTRS = 1200
 
-/** Where control may go from a block, handlers with it. */
+/** Successors of a block, including handlers. */
 type ListEdges = (block: Block) => Block[]
 
-/** The region of a unit that is entered at `entry`: of the loop there, or of everything that is reached from it. */
+/** The region of a unit that is entered at `entry`: the loop there, or everything reachable from it. */
 export function chooseRegion(graph: FlowGraph, isLoop: boolean, entry: Block, listEdges: ListEdges): Region {
   return isLoop ? makeLoopRegion(graph, entry, listEdges) : makeWholeRegion(entry, listEdges)
 }
 
-/** The function, or the part of it that is reached from `entry`. */
+/** The function, or the part of it reachable from `entry`. */
 function makeWholeRegion(entry: Block, listEdges: ListEdges): Region {
   let size = 0
   const reached = new Set([entry])
@@ -28,15 +28,15 @@ function makeWholeRegion(entry: Block, listEdges: ListEdges): Region {
 }
 
 /**
- * The loop with the loops around it, as many of them as are not too large together. What is around those is left to the base tier,
- * as is everything behind the loop; a function may be a hundred times as large as what is looked at here.
+ * The loop with as many enclosing loops as are not too large together. The base tier runs the code around and behind them:
+ * a function may be a hundred times as large as a region.
  */
 function makeLoopRegion(graph: FlowGraph, header: Block, listEdges: ListEdges): Region {
   for (const around of graph.listLoopsAround(header)) {
     const within = findCycle(header, around, listEdges)
     if (within === null) continue
     const listEdgesWithin = (block: Block): Block[] => listEdges(block).filter((each) => within.has(each))
-    // Only the way back of a loop leads to an earlier block: the first one is where all of them are entered.
+    // Only back edges lead to an earlier block: the first block is the entry of all of them.
     let start = header
     for (const each of within) if (each.index < start.index) start = each
     const inner = new Region(start, listEdgesWithin).loops.get(header)
@@ -47,7 +47,7 @@ function makeLoopRegion(graph: FlowGraph, header: Block, listEdges: ListEdges): 
   throw new Refusal('too many instructions, or no way back to the start of the loop')
 }
 
-/** The blocks from which control comes back to `header` without leaving `range`; null for none and for too many of them. */
+/** The blocks from which control returns to `header` without leaving `range`; null for none and for too many. */
 function findCycle(header: Block, { from, to, instrs }: LoopRange, listEdges: ListEdges): Set<Block> | null {
   if (instrs > 2 * MAX_INSTRS) return null
   const sources = new Map<Block, Block[]>()

@@ -1,5 +1,5 @@
-// Makes code of functions, loops, parts of generators and the loops of native frames. All of the compiler hangs on this file; the
-// tier, which every machine has, asks for it once something is hot, so that a short run never loads it.
+// Compiles functions, loops, parts of generators and the loops of native frames. The whole compiler hangs on this file; the
+// tier, which every machine has, loads it once something is hot, so that a short run never does.
 
 import { writeElementText } from './callbacks.js'
 import { fromText } from './from-text.js'
@@ -17,7 +17,7 @@ import type { Coroutine } from '../scheduler/task.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../interpreter/machine.js'
 
-/** Compiles a function; `sample` gives what its slots hold where it is known. Whether there is compiled code now. */
+/** Compiles a function; `sample` gives the values of its slots, if known. Returns whether there is compiled code now. */
 export function compileFunction(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): boolean {
   const { code } = closure
   const made = attempt(code, () => {
@@ -39,22 +39,22 @@ function makeFunctionUnit(machine: Machine, closure: HarnClosure, sample: (slot:
   return new UnitWriter({ graph, kind: 'function', entry: graph.entry, sample, machine, closure })
 }
 
-/** The loop at `loop`, for the frame on top of `co`; null, and never asked for again, where that is not possible. */
+/** The loop at `loop`, for the top frame of `co`. Null if it cannot be compiled; then it is not tried again. */
 export function compileLoop(machine: Machine, closure: HarnClosure, loop: Instr, co: Coroutine): EnteredUnit | null {
   return keep(closure.code, loop, compileEntered(machine, closure, 'loop', loop.target, co))
 }
 
-/** What a generator does from `at` up to its next yield, kept at `instr`; null, and never asked for again, where that is not possible. */
+/** A generator from `at` to its next yield, stored at `instr`. Null if it cannot be compiled; then it is not tried again. */
 export function compilePart(machine: Machine, closure: HarnClosure, instr: Instr, at: Instr, co: Coroutine): EnteredUnit | null {
   return keep(closure.code, instr, compileEntered(machine, closure, 'part', at, co))
 }
 
-/** The same for one that is at its beginning. */
+/** The same for a generator at its start. */
 export function compileBeginning(machine: Machine, closure: HarnClosure, instr: Instr, co: Coroutine): EnteredUnit | null {
   return compileEntered(machine, closure, 'part', instr, co)
 }
 
-/** The loop of a native frame: for any function, or for one, where null says that it is not possible. */
+/** The loop of a native frame, for any function or for one; null if it cannot be compiled. */
 export function compileAnyElements(machine: Machine, def: FrameDef): ElementLoop {
   return instantiate(writeElementText(machine, null, def)) as ElementLoop
 }
@@ -63,7 +63,7 @@ export function compileElements(machine: Machine, closure: HarnClosure, def: Fra
   return attempt(closure.code, () => instantiate(writeElementText(machine, closure, def)) as ElementLoop)
 }
 
-/** null where that is not possible. */
+/** null if it cannot be compiled. */
 function compileEntered(
   machine: Machine,
   closure: HarnClosure,
@@ -89,7 +89,7 @@ function keep(code: FunctionCode, instr: Instr, unit: EnteredUnit | null): Enter
   return unit
 }
 
-/** A mistake of ours in here costs speed, not the run: it is kept for the suites, which look for it. */
+/** A bug in here costs speed, not the run: it is recorded for the test suites, which check for it. */
 function attempt<Made>(code: FunctionCode, make: () => Made): Made | null {
   try {
     return make()

@@ -1,17 +1,17 @@
-// Wrong guesses. A guard that fails marks its operation, so that the next text is without the guess; after a few of them the texts
-// of the function are thrown away and may be made anew.
+// Wrong guesses. A guard that fails marks its operation, so that the next code does without the guess. After a few failures the
+// function's code is discarded and may be compiled again.
 
 import { forget } from './state.js'
 import { noteMiss } from './types.js'
 import type { Site } from './site.js'
 
-/** Failed guards of one function after which its texts are thrown away. */
+/** Failed guards of one function after which its code is discarded. */
 const MAX_MISSES = 4
 
 /** Failed guards after which a function is compiled without any. */
 const TOO_MANY_MISSES = 40
 
-/** Notes that a guard of `site` failed. */
+/** Records that a guard of `site` failed. */
 export function noteGuardMiss({ code, instr }: Site): void {
   noteMiss(instr)
   code.compiled.misses++
@@ -22,7 +22,7 @@ export function noteGuardMiss({ code, instr }: Site): void {
   code.compiled.hosts.clear()
 }
 
-/** Notes that a guess about arguments was wrong. */
+/** Records that a guess about arguments was wrong. */
 export function noteEntryMiss(site: Site): void {
   site.code.compiled.entryGuesses = false
   noteGuardMiss(site)

@@ -1,8 +1,8 @@
-// The JavaScript text of operations on properties, and of those that make a container its holder's own. KEEP WITH: loop.ts and slow.ts.
+// The JavaScript of operations on properties, and of those that make a container owned by its holder. KEEP WITH: loop.ts and slow.ts.
 //
-// An instruction that met one shape so far is taken to meet no other: the shape and the slot stand in the text as constants, and what
-// has another shape leaves the code. An instruction that was wrong once (`Instr.missed`) has all that it met in its text instead, and the
-// slow way for the rest. One that never ran asks the cache that the base tier fills.
+// An instruction that has met one shape is expected to meet no other: shape and slot are constants in the code, and other
+// shapes leave the code. An instruction that was wrong once (`Instr.missed`) lists all shapes that it met, with the
+// slow path for the rest. An instruction that never ran reads the cache that the base tier fills.
 
 import { ANY, FLOAT, LIST } from './entry-types.js'
 import { HELD, LINKED } from '../interpreter/linked.js'
@@ -17,7 +17,7 @@ function findOnlyShape(w: InstrWriter, i: Instr): Shape | null {
   return w.guesses && !i.missed && (i.seen === null || i.op === LINKED.SET_PROP) ? (i.cache as Shape | null) : null
 }
 
-/** What leaves when the object in `slot` has another shape. */
+/** Leaves when the object in `slot` has another shape. */
 function writeShapeGuard(w: InstrWriter, i: Instr, slot: number, shape: Shape): string {
   const x = w.any(slot)
   return w.hasShape(slot, shape) ? '' : `if(${x}===null||${x}.shape!==${w.constant(shape)}){${w.guard(i)}}`
@@ -52,7 +52,7 @@ export function readProperty(w: InstrWriter, i: Instr, block: Block): string {
   )
 }
 
-/** The property of a dict or struct, which it is known to be. */
+/** A property of a value that is known to be a dict or struct. */
 export function readField(w: InstrWriter, i: Instr): string {
   const x = w.any(i.b)
   const shape = findOnlyShape(w, i)
@@ -116,7 +116,7 @@ export function writeOwnField(w: InstrWriter, i: Instr, block: Block): string {
   const holder = w.value(i.c)
   const name = w.constant(i.k)
   const site = w.constant(i)
-  // Mostly by the instruction that read it from there, in the same block.
+  // Usually set by the instruction that read it, in the same block.
   const read = block.instrs
     .slice(0, block.instrs.indexOf(i))
     .findLast((each) => each.op === LINKED.GET_PROP && each.k === i.k && each.a === i.b)

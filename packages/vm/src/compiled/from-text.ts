@@ -1,8 +1,8 @@
-// The one place where text becomes code. The text is ours; what it says of a script are numbers and JSON.
+// The one place where source becomes code. We generate the source; scripts contribute only numbers and JSON to it.
 
 let canGenerate: boolean | null = null
 
-/** Whether the host lets us make functions from text. */
+/** Whether the host allows functions made from source. */
 export function canGenerateCode(): boolean {
   if (canGenerate === null) {
     try {

@@ -1,14 +1,14 @@
-// What stands in front of operations that may take long: without fuel the base tier goes on there.
+// Checks before operations that may take long: without fuel, the base tier continues there.
 
 import type { Instr } from '../interpreter/linked.js'
 import type { InstrWriter } from './instr-writer.js'
 
-/** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
+/** The fuel point of an operation whose time depends on its arguments: `Machine.refuelBefore` in the base tier. */
 export function writeBeforeLong(w: InstrWriter, i: Instr): string {
   return `if(${w.fuel}<1){${w.exit(i)}}`
 }
 
-/** As writeBeforeLong, where `condition` says that it takes long. */
+/** As writeBeforeLong, if `condition` says that it takes long. */
 export function writeBeforeSlow(w: InstrWriter, i: Instr, condition: string): string {
   return `if(${w.fuel}<1&&${condition}){${w.exit(i)}}`
 }

@@ -1,5 +1,5 @@
-// The fuel of a unit: taken from the machine at fuel points, or kept in a variable while a quiet loop (quiet.ts) runs, where what a
-// turn may use is asked for once.
+// The fuel of a unit: taken from the machine at fuel points, or kept in a variable while a quiet loop (quiet.ts) runs, which
+// checks the most that an iteration may use once.
 
 import { LINKED } from '../interpreter/linked.js'
 import { FLOAT, NUMBER } from './entry-types.js'
@@ -10,7 +10,7 @@ import type { InlinedCalls } from './inlined-calls.js'
 import type { WholeWriter } from './unit.js'
 
 export class FuelWriter {
-  /** Units of fuel that were used in a quiet loop and are not taken off yet. */
+  /** Fuel used in a quiet loop and not subtracted yet. */
   owed = 0
   private readonly needs = new Map<Block, number>()
   /** Slots that quiet loops write. */
@@ -23,7 +23,7 @@ export class FuelWriter {
     this.calls = calls
   }
 
-  /** An expression for what fuel there is. */
+  /** An expression for the remaining fuel. */
   get left(): string {
     if (!this.whole.isQuiet) return 'm.fuel'
     const { host } = this.whole
@@ -31,17 +31,17 @@ export class FuelWriter {
     return this.owed === 0 ? 'u' : `(u-${this.owed})`
   }
 
-  /** Puts the fuel back. */
+  /** Writes the fuel back. */
   refill(): string {
     return this.whole.isQuiet ? `m.fuel=${this.left};` : ''
   }
 
-  /** Where a unit begins in a quiet loop. */
+  /** For a unit that begins in a quiet loop. */
   enter(entry: Block): string {
     return this.draw() + this.askForCallees(entry) + this.reserve(entry)
   }
 
-  /** On the way from one block to another. */
+  /** On the edge from one block to another. */
   move(from: Block, to: Block): string {
     if (this.whole.host !== null) return ''
     if (!this.whole.quiet.has(to)) {
@@ -56,15 +56,15 @@ export class FuelWriter {
       this.owed = 0
     }
     if (!this.whole.isQuiet || this.findOutermostQuiet(from) !== this.findOutermostQuiet(to)) text += this.askForCallees(to)
-    // A LOOP has seen to it.
+    // LOOP has checked it.
     const isSame = this.whole.isQuiet && this.findInnermost(from) === this.findInnermost(to)
     if (isSame && !(this.whole.region.loops.has(to) && from.last.op !== LINKED.LOOP)) return text
     return text + this.reserve(to)
   }
 
   /**
-   * What a quiet loop computed, as new values: V8 keeps a value that lives across calls in memory, and so would it the ones that go
-   * round the loop, each turn of which would wait for memory. It does not see that these are no operations.
+   * Copies what a quiet loop computed into new values. V8 spills values that live across calls, and would spill the loop variables with
+   * them, so that each iteration waits for memory. V8 does not see that these operations do nothing.
    */
   private writeRenewed(to: Block): string {
     this.computed ??= new Set([...this.whole.quiet].flatMap(({ instrs }) => instrs.map(findWrite)))
@@ -77,7 +77,7 @@ export class FuelWriter {
     return text
   }
 
-  /** Leaves in front of a part of a quiet loop that may need more than there is. */
+  /** Leaves before a part of a quiet loop that may need more fuel than there is. */
   private reserve(to: Block): string {
     const need = this.computeNeed(to)
     return need === 0 ? '' : `if(${this.writeFuelLeft(this.owed)}<${need}){${this.whole.exit(findFirst(to))}}`
@@ -87,7 +87,7 @@ export class FuelWriter {
     return owed === 0 ? 'u' : `u-${owed}`
   }
 
-  /** Leaves in front of a quiet loop in which calls cannot be made as they are inlined: what decides that does not change in it. */
+  /** Leaves before a quiet loop whose calls cannot be inlined as assumed: the conditions for that are constant within the loop. */
   private askForCallees(to: Block): string {
     const header = this.findOutermostQuiet(to)
     if (header === null) return ''
@@ -131,7 +131,7 @@ export class FuelWriter {
     return found
   }
 
-  /** The most fuel that a turn of the innermost loop around a block uses, its LOOP and inner loops left out. */
+  /** The most fuel that an iteration of the innermost loop around a block uses, without its LOOP and inner loops. */
   private computeNeed(block: Block): number {
     const header = this.findInnermost(block)
     if (header === null) return 0
@@ -152,19 +152,19 @@ export class FuelWriter {
     const taken = this.owed + 1
     this.owed = 0
     const out = `u++;${this.whole.exit(i)}`
-    // Cut to 32 bits, which a slice fits in: V8 need not look whether it does.
+    // Truncated to 32 bits, which hold any slice: V8 needs no overflow check then.
     const take = `(u=u-${taken}|0)`
     if (need === 0) return `if(${take}<0){${out}}`
     return `if(${take}<${need}){if(u<0){${out}}${this.whole.exit(findFirst(block.successors[0]!))}}`
   }
 
-  /** Takes the fuel out of the machine, where a quiet loop begins. */
+  /** Takes the fuel from the machine at the start of a quiet loop. */
   private draw(): string {
     return 'u=m.fuel|0;z=d>=m.deepest||d>=m.limits.frames;'
   }
 }
 
-/** The instruction that runs first, of a block that may be an empty one in front of a loop. */
+/** The instruction that runs first in a block, which may be an empty one before a loop. */
 function findFirst(block: Block): Instr {
   return block.instrs.length > 0 ? block.first : block.successors[0]!.first
 }

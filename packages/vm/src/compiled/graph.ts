@@ -1,7 +1,7 @@
-// The flow graph of a function's linked instructions: basic blocks, loops, and which slots are live where. Computed once a function,
-// on demand; it looks at code only, never at values. A script may be one function of thousands of statements, so that everything here
-// takes time in proportion to its code: facts lie in arrays by block, slots are sets of bits, a block is looked at again only when
-// what it depends on has changed, and what only compiling needs is made when it is asked for.
+// The flow graph of a function's linked instructions: basic blocks, loops, and which slots are live where. Computed once per function,
+// on demand, from code only, never from values. A script may be one function of thousands of statements, so everything here
+// takes time proportional to its code: facts are in arrays by block, slots are bit sets, a block is visited again only when
+// its inputs have changed, and what only compiling needs is computed on request.
 
 import { LINKED } from '../interpreter/linked.js'
 import { mayFault, listReads, listSuccessors, findWrite } from './operands.js'
@@ -10,7 +10,7 @@ import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 
 export class Block {
-  /** Place in the order of code. */
+  /** Index in code order. */
   readonly index: number
   readonly instrs: readonly Instr[]
   /** In a handler's block: the slot that takes the fault. */
@@ -19,7 +19,7 @@ export class Block {
   private to: readonly Block[] | null
   private bytes: Uint8Array | null
 
-  /** `to` and `live` are found in the graph where they are not given. */
+  /** `to` and `live` are computed from the graph if they are not given. */
   constructor(
     graph: FlowGraph,
     index: number,
@@ -36,7 +36,7 @@ export class Block {
     this.bytes = live
   }
 
-  /** Where control goes on, a jump's target last. */
+  /** Successors, a jump's target last. */
   get successors(): readonly Block[] {
     return (this.to ??= this.graph.listSuccessors(this))
   }
@@ -47,7 +47,7 @@ export class Block {
   }
 
   /**
-   * Whether this is nothing but the test that ends a `for`, and compiled code comes here with the end only: an item takes the way
+   * Whether this is only the test that ends a `for`, and compiled code comes here only at the end: an item takes the edge
    * past it (NEXT). Then only the target follows.
    */
   get isEnd(): boolean {
@@ -68,7 +68,7 @@ export class Block {
   }
 }
 
-/** The code of a loop, from its first block to the last one that goes back, and how many instructions that is. */
+/** The code of a loop, from its first block to the last one that jumps back, and its number of instructions. */
 export interface LoopRange {
   readonly from: number
   readonly to: number
@@ -81,15 +81,15 @@ interface Inside {
   readonly waiting: Int32Array
 }
 
-/** Words of code, and these times slots, up to which a function has a graph: a slice has to have time for it. */
+/** Words of code, and words times slots, up to which a function has a graph: building it must fit into a slice. */
 const LONGEST = 1 << 15
 const LARGEST = 1 << 21
 
-/** The graph of a function, made when it is first asked for; null for one that is too large. */
+/** The graph of a function, built on first use; null for a function that is too large. */
 export function getGraph(code: FunctionCode): FlowGraph | null {
   const { length } = code.chunk.code
   if (length > LONGEST || length * code.frameSize > LARGEST) return null
-  // Nothing else is kept there.
+  // The cache holds nothing else.
   return (code.compiled.graph ??= new FlowGraph(code)) as FlowGraph
 }
 
@@ -97,11 +97,11 @@ const NONE = -1
 
 export class FlowGraph {
   readonly code: FunctionCode
-  /** Number of blocks. They are in the order of code, so that only the ways back of loops lead to an earlier one. */
+  /** Number of blocks. They are in code order, so that only back edges of loops lead to an earlier one. */
   readonly size: number
   private readonly handlers: HandlerTable
   private readonly scopes: Scopes
-  /** Words of a set of slots. */
+  /** Words per set of slots. */
   private readonly words: number
   /** Leaders of blocks → the block's index. */
   private readonly numbers: InstrNumbers
@@ -109,23 +109,23 @@ export class FlowGraph {
   private readonly firsts: readonly Instr[]
   private readonly lasts: Instr[] = []
   private readonly lengths: Int32Array
-  /** Two to a block: where control goes on, a jump's target last. */
+  /** Two per block: its successors, a jump's target last. */
   private readonly nexts: Int32Array
   private readonly catchers: Int32Array
   private readonly faultSlots: Int32Array
   private readonly ends: Uint8Array
-  /** Whether a path leads there. Without one, a block is in the graph when it is a handler. */
+  /** Whether it is reachable. An unreachable block is in the graph only if it is a handler. */
   private readonly known: Uint8Array
-  /** Slots that surely hold a value at the start. */
+  /** Slots that certainly hold a value at the start. */
   private readonly assigned: Int32Array
   /** Slots live at the start. */
   private readonly lives: Int32Array
   private readonly made: (Block | undefined)[]
-  // ---- what was asked for
+  // ---- computed on request
   private readonly inside = new Map<number, Inside>()
   private loops: readonly LoopRange[] | null = null
   private sources: Sources | null = null
-  // Counting memory asks for the same few places of each function again and again.
+  // Counting memory asks for the same few positions of each function repeatedly.
   private readonly before = new Map<Instr, readonly number[]>()
   private readonly waiting = new Map<Instr, readonly number[]>()
 
@@ -153,7 +153,7 @@ export class FlowGraph {
     return this.findBlock(this.code.entry)!
   }
 
-  /** All blocks; what is looked for in a large function is asked for by itself. */
+  /** All blocks. In a large function, single blocks are computed separately. */
   listBlocks(): Block[] {
     return this.firsts.map((_, index) => this.getBlock(index))
   }
@@ -190,20 +190,20 @@ export class FlowGraph {
     return this.recallLive(this.before, instr, true)
   }
 
-  /** Slots live after `instr` has run, its own result left out: what a frame that waits for the result needs. */
+  /** Slots live after `instr` has run, without its own result: what a frame that waits for the result needs. */
   listLiveWhileWaiting(instr: Instr): readonly number[] | undefined {
     return this.recallLive(this.waiting, instr, false)
   }
 
-  /** The loops that a block is in the code of, outer ones first. Whether it is part of them is another question. */
+  /** The loops whose code contains a block, outer ones first. The block need not be part of them. */
   listLoopsAround({ index }: Block): LoopRange[] {
     this.loops ??= this.findLoops()
     return this.loops.filter(({ from, to }) => from <= index && index <= to)
   }
 
   /**
-   * Whether what `slot` holds at the start of a block was made there by a `for` over a range that stands in the code: nobody but that
-   * loop has such an iterator. Asked of every way that leads there.
+   * Whether the value of `slot` at the start of a block was made by a `for` over a literal range: then only that
+   * loop references the iterator. Checked on every path that leads there.
    */
   isOwnIterator({ index: start }: Block, slot: number): boolean {
     this.sources ??= new Sources(this.size, [this.nexts])
@@ -253,7 +253,7 @@ export class FlowGraph {
     return slots
   }
 
-  /** The block that `instr` is in. Two blocks may begin at one position: the code behind a YIELD may have no position of its own. */
+  /** The block of `instr`. Two blocks may begin at one position: the code after a YIELD may have no position of its own. */
   private findBlockWith(instr: Instr): Block | undefined {
     let low = 0
     let high = this.size
@@ -304,7 +304,7 @@ export class FlowGraph {
           break
         }
         const { next } = i
-        // Where a handler begins or ends to apply, a block does too; and where a generator goes on, compiled code is entered.
+        // A block also begins where the scope of a handler begins or ends, and where a generator resumes and compiled code is entered.
         if (numbers.get(next) !== NONE || i.op === LINKED.YIELD || handlers.at(i.pc) !== handlers.at(next.pc)) {
           reach(next)
           break
@@ -367,7 +367,7 @@ export class FlowGraph {
 
   // ---- which slots hold something
 
-  /** A variable's scope may begin before its first assignment; until then its slot holds what was there before. */
+  /** A variable's scope may begin before its first assignment; until then its slot holds the previous value. */
   private findAssigned(): Int32Array {
     const { words, known, nexts } = this
     const assigned = new Int32Array(this.size * words)
@@ -393,7 +393,7 @@ export class FlowGraph {
       let caught = handler === NONE
       let i = this.firsts[index]!
       for (let left = this.lengths[index]!; left > 0; left--) {
-        // What is assigned only grows, so that the first fault says it for all.
+        // The assigned slots only grow, so the first fault gives the set that holds for all.
         if (!caught && mayFault(i)) {
           meet(handler, this.faultSlots[handler]!)
           caught = true
@@ -450,7 +450,7 @@ export class FlowGraph {
     return lives
   }
 
-  /** Behind the last instruction but before its result is written: a jump that writes does so on its way. */
+  /** After the last instruction but before its result is written: a jump that writes does so on its edge. */
   private computeLiveAtEnd(index: number, lives: Int32Array, live: Int32Array): void {
     live.fill(0)
     const last = this.lasts[index]!
@@ -465,7 +465,7 @@ export class FlowGraph {
     }
   }
 
-  /** What the handler needs has to be there while anything in the block runs. */
+  /** What the handler needs has to be live while anything in the block runs. */
   private addCaught(index: number, lives: Int32Array, sets: Int32Array, row: number): void {
     const handler = this.catchers[index]!
     if (handler === NONE) return
@@ -483,7 +483,7 @@ export class FlowGraph {
     const { words, scopes, lives } = this
     const before = new Int32Array(instrs.length * words)
     const waiting = new Int32Array(instrs.length * words)
-    // A variable in scope keeps what it holds, used again or not: permits are given back when nothing holds them, and callables
+    // A variable in scope keeps its value whether it is used again or not: permits are returned when nothing holds them, and callables
     // are looked up by name in the frames of callers.
     const assigned = this.assigned.slice(index * words, (index + 1) * words)
     for (const [at, i] of instrs.entries()) {
@@ -520,12 +520,12 @@ export class FlowGraph {
 const LEADER = -2
 const REACHED = -3
 
-/** The slot that holds the result where control goes on, -1 for none or where that depends on the way. */
+/** The slot that holds the result at the successor, -1 for none or if that depends on the edge. */
 function findWrittenSlot(i: Instr): number {
   return isJumpWithResult(i) ? NONE : findWrite(i)
 }
 
-/** The slot that a jump writes on its way to its `which`-th successor, -1 for none. */
+/** The slot that a jump writes on its edge to its `which`-th successor, -1 for none. */
 function findSlotWrittenByJump(i: Instr, which: number): number {
   if (!isJumpWithResult(i)) return NONE
   return which === 0 ? i.a : i.op === LINKED.NEXT ? i.d : NONE

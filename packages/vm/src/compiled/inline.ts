@@ -1,9 +1,9 @@
-// Calls whose callee becomes part of the caller's text: small functions without loops, handlers or further calls. What it saves is
-// not the call, which V8 does well, but the boxes: arguments and result stay raw, and what is known of them is known inside.
+// Calls that are inlined: small callees without loops, handlers or further calls. Inlining saves not the
+// call, which V8 does well, but the boxes: arguments and result stay raw, and what is known of them is known inside.
 //
-// A call is taken in where the callee can be told from the code: it comes from a capture or a module's slot that holds a
-// closure when the text is made, or is the method of a struct that the call found last. The text asks whether it is still that function. When the inner part leaves, it leaves as two
-// activations, like the call that it stands for.
+// A call is inlined if the callee can be determined from the code: a closure in a capture or a module's slot when the code is
+// generated, or the struct method that the call found last. The generated code checks that it is still that function.
+// When the inlined part leaves, it leaves as two activations, like the call that it replaces.
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
 import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
@@ -21,13 +21,13 @@ import type { Machine } from '../interpreter/machine.js'
 import type { Block, FlowGraph } from './graph.js'
 import type { Callee, Guesses, Origin, TakenIn, Types } from './types.js'
 
-/** Instructions of a callee that is taken in, and of all those of one unit. */
+/** Maximum instructions of an inlined callee, and of all inlined callees of one unit. */
 const MOST_INSTRS = 48
 const MOST_IN_ALL = 240
 
 const L = LINKED
 
-/** A callee as part of a caller's text. */
+/** A callee inlined into its caller. */
 class InlinedCall implements Callee {
   readonly code: FunctionCode
   readonly graph: FlowGraph
@@ -43,7 +43,7 @@ class InlinedCall implements Callee {
     this.guessed = { allowed, floatReads: allowed ? findFloatReads(region.order) : new Set(), inlined: new Map() }
   }
 
-  /** Types inside, and of the result, for arguments whose types stand at `from` in the caller. */
+  /** Types inside, and of the result, for arguments whose types are at `from` in the caller. */
   solve(types: Types, from: number): { readonly states: Map<Block, Types>; readonly result: number } {
     const entry = new Uint8Array(this.code.frameSize)
     for (let slot = 0; slot < this.code.paramCount; slot++)
@@ -73,7 +73,7 @@ class InlinedCall implements Callee {
   }
 }
 
-/** The function if it is one that can be taken in. */
+/** The function if it can be inlined. */
 export function findInlinable(code: FunctionCode): Callee | null {
   if (code.exactCount < 0 || !code.plain || code.takes !== 0) return null
   const graph = getGraph(code)
@@ -81,7 +81,7 @@ export function findInlinable(code: FunctionCode): Callee | null {
   let size = 0
   for (const { instrs, handler } of graph.listBlocks()) {
     size += instrs.length
-    // What it returns would have to be asked for.
+    // Its result would need a check.
     if (instrs.some((i) => i.op === L.RETURN && i.c === 1)) return null
     if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => OPERATION_BY_CODE[i.op]!.inlined && !leavesCode(i)))
       return null
@@ -96,8 +96,8 @@ interface Known {
 }
 
 /**
- * The calls in `blocks` that are taken in. `closure` is one that runs them; `steady` gives what a slot holds that nothing in them
- * writes to.
+ * The calls in `blocks` that are inlined. `closure` is one that runs them; `steady` returns the value of a slot that they do not
+ * write to.
  */
 export function chooseInlinedCalls(
   m: Machine,
@@ -136,14 +136,14 @@ export function chooseInlinedCalls(
   return calls
 }
 
-/** The method of a struct that a call found last, where it found nothing else. */
+/** The struct method that a call found last, if it found no other. */
 function findSeenMethod(m: Machine, i: Instr): Known | undefined {
   if (i.d !== 0 || i.kind !== 0 || i.cache !== null) return undefined
   const value = findLastMethod(m, i.k as MethodSite)
   return value === null ? undefined : { value, origin: null }
 }
 
-/** What `i` loads, as far as that can be told now; without an origin it may be another value later. */
+/** The value that `i` loads, if it is known now; without an origin it may change later. */
 function findLoaded(m: Machine, closure: HarnClosure, i: Instr, read: (slot: number) => Known | undefined): Known | undefined {
   const toKnown = (value: Value | undefined): Known | undefined => (value === undefined ? undefined : { value, origin: null })
   switch (i.op) {

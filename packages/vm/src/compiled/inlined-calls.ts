@@ -1,4 +1,4 @@
-// Calls whose callee's text stands in the text of the caller (inline.ts chooses them): tests that the callee is the expected one, its
+// Code of inlined calls (inline.ts chooses them): tests that the callee is the expected one, its
 // arguments, and where its result, its faults and its exits go.
 
 import { LINKED } from '../interpreter/linked.js'
@@ -19,7 +19,7 @@ export class InlinedCalls {
     this.whole = whole
   }
 
-  /** The text of a call whose callee is inlined, null for every other. */
+  /** The code of an inlined call, null for every other call. */
   write(i: Instr, block: Block): string | null {
     const found = this.whole.guessed.inlined.get(i)
     if (found === undefined) return null
@@ -33,7 +33,7 @@ export class InlinedCalls {
     const self = isMethod ? this.whole.variable('s', this.numberMethod(i), 'null') : this.whole.any(i.b)
     const isCallee = isMethod ? this.isMethod(i, call.code, self) : this.writeClosureTest(call.code, origin, self)
     const test = isAsked ? '' : `if(!${isCallee}){${this.whole.guard(i)}}`
-    // From here on the call itself is owed.
+    // From here on an exit must still do the call itself.
     if (this.whole.isQuiet) this.whole.oweCall()
     const host: Host = {
       shared: this.whole.shared,
@@ -46,7 +46,7 @@ export class InlinedCalls {
       calling: (text, isApart) => this.whole.writeCalling(text, isApart),
       lookForOwners: () => this.whole.lookForOwners(),
       left: () => this.whole.wait(i),
-      // The call of a method is a run of its own.
+      // A method call is a separate run.
       raised: () => (isMethod ? 'leaveRun(m);' : '') + this.whole.passOn(i, block),
       result: (value, raw) =>
         `${result === FLOAT ? `${this.whole.raw(i.a)}=${raw()}` : `${this.whole.any(i.a)}=${value()}`};break ${label};`,
@@ -75,19 +75,19 @@ export class InlinedCalls {
     return `(${receiver}===${last}||${found}&&(${last}=${receiver},true))`
   }
 
-  /** The variable of the receiver that a call in a quiet loop was made with last: no method is defined in there. No value is the class. */
+  /** The variable of the receiver with which a quiet loop made this call last: no method is defined in the loop. A class is never a value. */
   writeLastReceiver(i: Instr): string {
     return this.whole.variable('j', this.numberMethod(i), 'Struct')
   }
 
-  /** Calls have variables of their own: one slot is the receiver of many. */
+  /** Each call has its own variables: one slot is the receiver of many calls. */
   private numberMethod(i: Instr): number {
     const number = this.methods.get(i) ?? this.methods.size
     this.methods.set(i, number)
     return number
   }
 
-  /** Whether `callee` runs `code`: asked once where it cannot change. */
+  /** Whether `callee` runs `code`; tested once if the callee is constant. */
   writeClosureTest(code: FunctionCode, origin: Origin, callee: string): string {
     const test = (value: string): string => `(${value} instanceof Closure&&${value}.code===${this.whole.constant(code)})`
     if (origin === null) return test(callee)

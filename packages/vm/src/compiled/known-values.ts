@@ -1,4 +1,4 @@
-// What the text has found out about values on the way to an instruction, which a chain of tests need not ask again.
+// What the generated code has checked on the path to an instruction, so that a chain of tests does not repeat it.
 
 import { LINKED } from '../interpreter/linked.js'
 import { findWrite } from './operands.js'
@@ -17,21 +17,21 @@ export interface SavedValues {
 }
 
 export class KnownValues {
-  /** Slots of which a variable holds the variant that the value has. */
+  /** Slots whose variant is already in a variable. */
   private tagged: ReadonlySet<number> = NO_SLOTS
-  /** Slots whose value is not long, or for which there was fuel; and none was used since. */
+  /** Slots whose value is short, or was covered by a fuel check since which no fuel was used. */
   private paid: ReadonlySet<number> = NO_SLOTS
-  /** What is known of the shapes of objects in slots, as long as nothing runs that might give one another. */
+  /** Known shapes of objects in slots, valid until something runs that may change shapes. */
   private shapes: ReadonlyMap<number, Shape> = NO_SHAPES
 
-  /** Whether the variant of what is in `slot` is in its variable already; from here on it is. */
+  /** Whether the variant of the value in `slot` is already in its variable; from here on it is. */
   noteVariant(slot: number): boolean {
     if (this.tagged.has(slot)) return true
     this.tagged = new Set(this.tagged).add(slot)
     return false
   }
 
-  /** Whether `i`, which compares, has to ask for fuel. */
+  /** Whether the comparison `i` needs a fuel check. */
   owesFor(i: Instr, types: Types): boolean {
     if (this.paid.has(i.b)) return false
     if (keepsFuel(i, types)) this.paid = new Set(this.paid).add(i.b)
@@ -46,10 +46,10 @@ export class KnownValues {
     this.shapes = new Map(this.shapes).set(slot, shape)
   }
 
-  /** What `i` leaves of it. */
+  /** Removes what `i` invalidates. */
   noteAfter(i: Instr, types: Types): void {
     if (!keepsFuel(i, types)) this.paid = NO_SLOTS
-    // What is there already is assigned to.
+    // An existing entry is assigned to.
     const isKnown = i.op === LINKED.SET_PROP && i.cache !== null && this.shapes.get(i.b) === i.cache
     if (!isKnown && !keepsShapes(i)) this.shapes = NO_SHAPES
     const moved = isKnown || i.op === LINKED.MOVE || i.op === LINKED.SHARE ? this.shapes.get(i.b) : undefined
@@ -57,32 +57,32 @@ export class KnownValues {
     if (moved !== undefined) this.noteShape(i.a, moved)
   }
 
-  /** Something else is in `slot`. */
+  /** `slot` holds another value now. */
   forgetSlot(slot: number): void {
     if (this.tagged.has(slot)) this.tagged = new Set([...this.tagged].filter((each) => each !== slot))
     if (this.paid.has(slot)) this.paid = new Set([...this.paid].filter((each) => each !== slot))
     if (this.shapes.has(slot)) this.shapes = new Map([...this.shapes].filter(([each]) => each !== slot))
   }
 
-  /** Control comes from elsewhere too. */
+  /** Control may also come from elsewhere. */
   forgetAll(): void {
     this.tagged = NO_SLOTS
     this.forgetUnstable()
   }
 
-  /** What a call in between may have changed. */
+  /** Removes what a call may have changed. */
   forgetUnstable(): void {
     this.shapes = NO_SHAPES
     this.paid = NO_SLOTS
   }
 
-  /** At the last instruction of a block, before its text. */
+  /** At the last instruction of a block, before its code. */
   noteLast(i: Instr, types: Types): void {
     if (!keepsFuel(i, types)) this.paid = NO_SLOTS
     if (!keepsShapes(i)) this.shapes = NO_SHAPES
   }
 
-  /** What is known here, for `restore` when the text of another way has been written. */
+  /** The current state, for `restore` after the code of another path has been written. */
   save(): SavedValues {
     const { tagged, paid, shapes } = this
     return { tagged, paid, shapes }

@@ -1,11 +1,11 @@
-// Where the text of each block goes: inside its dominator's, or behind a loop that it is not part of; and which of them others break to.
+// Where the code of each block goes: inside its dominator's, or behind a loop that it is not part of; and which blocks are targets of a break.
 
 import { findChain } from './chains.js'
 import type { Chain, Way } from './chains.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
 
-/** Blocks whose text stands inside that of another, and behind it. */
+/** Blocks whose code is inside that of another, and after it. */
 export interface Children {
   readonly inside: Block[]
   readonly behind: Block[]
@@ -13,7 +13,7 @@ export interface Children {
 
 export class Layout {
   readonly children = new Map<Block, Children>()
-  /** Blocks that others break to. */
+  /** Blocks that are targets of a break. */
   readonly labelled = new Set<Block>()
   /** By the block at whose end they begin. */
   readonly chains = new Map<Block, Chain>()
@@ -27,7 +27,7 @@ export class Layout {
     this.findChains()
   }
 
-  /** Inside its dominator's, or behind the outermost loop that it is not part of. */
+  /** Inside its dominator, or after the outermost loop that it is not part of. */
   private placeBlocks(): void {
     const { region } = this
     for (const block of region.order) {
@@ -56,7 +56,7 @@ export class Layout {
       const chain = skipped.has(head) ? null : findChain(head, (way) => this.follows(way))
       if (chain === null) continue
       this.chains.set(head, chain)
-      // What stands behind the text of a block that may have none stands behind the chain.
+      // Code after a block of a chain, which has no code itself, goes after the chain.
       for (const each of chain.skipped) {
         skipped.add(each)
         this.getChildren(head).inside.push(...this.getChildren(each).inside.splice(0))
@@ -72,7 +72,7 @@ export class Layout {
     return made
   }
 
-  /** Whether the text of a block stands where control comes to it from the one before, and means the same there. */
+  /** Whether a block is written where its predecessor ends, and means the same there. */
   private follows({ from, to }: Way): boolean {
     const { region, quiet } = this
     if (!region.rank.has(to) || region.findGoal(from, to) !== to || to.instrs.length === 0) return false

@@ -1,5 +1,5 @@
-// Which slots a linked instruction reads and writes, and how control leaves it, by the columns of OPERATIONS: the facts that data flow is
-// computed from.
+// Which slots a linked instruction reads and writes, and how control leaves it, by the columns of OPERATIONS: the input of
+// data-flow analysis.
 
 import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -34,7 +34,7 @@ export function listReads(i: Instr): number[] {
   }
 }
 
-/** Where the arguments of a call lie; of a method the receiver is the first. */
+/** First slot of the arguments of a call; for a method, the receiver is the first. */
 export function locateArguments(i: Instr): { readonly from: number; readonly count: number } {
   return i.op === LINKED.CALL_METHOD ? { from: i.b, count: i.c + 1 } : { from: i.d, count: i.c }
 }
@@ -43,12 +43,12 @@ function run(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, at) => from + at)
 }
 
-/** The slot that `i` writes when control goes on at `next`, -1 for none. */
+/** The slot that `i` writes when control continues at `next`, -1 for none. */
 export function findWrite(i: Instr): number {
   return OPERATION_BY_CODE[i.op]!.writes ? i.a : -1
 }
 
-/** Where control may go on, the jump's target last; null when `i` just goes on. A tail call leaves the function. */
+/** Successors, the jump's target last; null when `i` just falls through. A tail call leaves the function. */
 export function listSuccessors(i: Instr): Instr[] | null {
   switch (OPERATION_BY_CODE[i.op]!.flow) {
     case 'end':

@@ -1,11 +1,11 @@
-// Loops that call nothing which the run's fuel depends on: no function whose code is not part of the text, and no builtin but those
-// that mostly have their answer at hand. Such a loop counts its fuel in a variable, `u`, which is read from the machine where the loop
-// is entered and put back wherever control leaves it; the few slow operations in it put it back before and read it again behind
-// them. Whether calls would be too deep, `z`, does not change in it at all.
+// Loops that call nothing on which the run's fuel depends: only inlined functions, and builtins that usually have a quick
+// result. Such a loop counts its fuel in a variable, `u`, which is read from the machine at the loop's entry
+// and written back wherever control leaves it; the few slow operations in it write it back before and read it again
+// after. Whether calls would be too deep, `z`, is constant within it.
 //
-// A list that such a loop reads or assigns to by index, and that stays in its slot, is looked at where the loop is entered and after
+// A list that such a loop reads or assigns to by index, and that stays in its slot, is examined at the loop's entry and after
 // each of those slow operations; between them its content (doubles or values), its length and its owner are in variables. That is
-// a view. Nothing else in a quiet loop can change them: the fast side of an assignment changes elements only.
+// a view. Nothing else in a quiet loop can change them: a quick assignment changes elements only.
 
 import { LINKED, OPERATION_BY_CODE, unreachable } from '../interpreter/linked.js'
 import { locateArguments, findWrite } from './operands.js'
@@ -63,7 +63,7 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
   }
 }
 
-/** A builtin that mostly has its answer at hand; where it has not, the fuel goes back to the machine for the call. */
+/** A builtin that usually has a quick result; when it has none, the fuel is written back to the machine for the call. */
 function isQuick({ quick, rest }: BuiltinDef): boolean {
   return quick !== null && !rest
 }
@@ -72,7 +72,7 @@ function isQuietCall(call: Callee, types: Types, i: Instr): boolean {
   return isQuietCallee(call, call.solve(types, locateArguments(i).from).states)
 }
 
-/** Whether a callee with these facts does nothing that fuel depends on. */
+/** Whether a callee with these facts does not affect fuel. */
 export function isQuietCallee(call: Callee, states: ReadonlyMap<Block, Types>): boolean {
   for (const block of call.region.order) {
     const state = states.get(block)
@@ -91,7 +91,7 @@ function isQuietBlock(block: Block, types: Types, guesses: Guesses, leaves: (i: 
   return true
 }
 
-/** The blocks of loops that are quiet. `leaves`: where the text of a block ends. */
+/** The blocks of quiet loops. `leaves`: whether the code of a block ends at an instruction. */
 export function findQuietBlocks(
   region: Region,
   states: ReadonlyMap<Block, Types>,
@@ -116,7 +116,7 @@ export interface View {
   readonly loop: ReadonlySet<Block>
   readonly header: Block
   isWritten: boolean
-  /** Whether nothing is in the variables but for a list with this slot as its owner, so that an assignment need not ask. */
+  /** Whether the view is filled only for a list owned by this slot, so that an assignment needs no check. */
   isOwned: boolean
 }
 
@@ -140,7 +140,7 @@ export function listViews(
       if (guessesList(i, types, guesses.allowed) && (i.op === L.GET_INDEX || (i.a === i.b && i.k === true))) {
         const isWritten = i.op === L.SET_INDEX
         const isReal = isWritten ? types[i.c] === FLOAT : guesses.floatReads.has(i)
-        // A slot that holds its value in variables may have an old list as its object.
+        // A slot whose value is in variables may still reference an old list.
         const isWhole = (header: Block): boolean => states.get(header)![i.b] === ANY || states.get(header)![i.b] === LIST
         const found = loops.find(([header, loop]) => loop.has(block) && !changed.get(header)!.has(i.b) && isWhole(header))
         if (found !== undefined) {
@@ -159,7 +159,7 @@ export function listViews(
   return views
 }
 
-/** Slots that get another value than that of an assignment by index to what they hold. */
+/** Slots that are written by other instructions than an assignment by index to the list that they hold. */
 function listChangedSlots(loop: ReadonlySet<Block>): ReadonlySet<number> {
   const changed = new Set<number>()
   for (const { instrs, faultSlot } of loop) {

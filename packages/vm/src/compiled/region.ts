@@ -1,10 +1,10 @@
-// A part of a flow graph with one entry, as it becomes structured text: the order of its blocks, who dominates whom, and its loops.
+// A part of a flow graph with one entry, ready to be written as structured code: the order of its blocks, dominators, and loops.
 
 import type { Block } from './graph.js'
 
 /**
- * A nest of loops that is entered at the header of an inner one: the turns of the outer loops come back to that header too. They
- * go to an empty block in front of it instead, so that the inner loop is a loop of its own, from which V8 can move work out.
+ * A nest of loops entered at the header of an inner one: iterations of the outer loops return to that header too. They
+ * go to an empty block in front of it instead, so that the inner loop is a separate loop, from which V8 can hoist code.
  */
 export interface Rotated {
   readonly header: Block
@@ -12,22 +12,22 @@ export interface Rotated {
   readonly outer: Block
 }
 
-/** A part of a flow graph with one entry, and what its structure is: the order, dominators and loops of its blocks. */
+/** A part of a flow graph with one entry, and its structure: the order, dominators and loops of its blocks. */
 export class Region {
   readonly entry: Block
-  /** Reverse postorder; a block's place in it is its rank. */
+  /** Reverse postorder; a block's index in it is its rank. */
   readonly order: readonly Block[]
   readonly rank: ReadonlyMap<Block, number>
   readonly dominator = new Map<Block, Block>()
-  /** Loop headers → the blocks of the loop, the header with them. */
+  /** Loop headers → the blocks of the loop, including the header. */
   readonly loops = new Map<Block, Set<Block>>()
-  /** Incoming edges that do not go back to a loop header. */
+  /** Incoming edges other than back edges. */
   readonly forwardEdges = new Map<Block, number>()
   private readonly edges: (block: Block) => readonly Block[]
   private readonly rotated: Rotated | null
 
   /**
-   * `edges` gives the successors of a block, handlers with them; those outside the region are left out by the caller. A region
+   * `edges` gives the successors of a block, including handlers; the caller omits those outside the region. A region
    * that is entered at the start of an inner loop is `rotated`.
    */
   constructor(entry: Block, edges: (block: Block) => readonly Block[], rotated: Rotated | null = null) {
@@ -99,7 +99,7 @@ export class Region {
           this.forwardEdges.set(to, (this.forwardEdges.get(to) ?? 0) + 1)
           continue
         }
-        // JavaScript cannot say it. Our compiler emits none; chunks from elsewhere may.
+        // An irreducible graph, which JavaScript cannot express. Our compiler emits none; chunks from elsewhere may.
         if (!this.dominates(to, block)) throw new Refusal('a jump into the middle of a loop')
         const body = this.loops.get(to) ?? new Set([to])
         this.loops.set(to, body)

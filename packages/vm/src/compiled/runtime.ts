@@ -1,5 +1,5 @@
-// What compiled code calls: the slow side of operations, and the ways out. Every way out returns undefined, which no value is; the
-// caller looks at `raised` and either passes a fault on or adds its own frame to `leaving` and returns undefined too.
+// Functions that compiled code calls: the slow side of operations, and the exits. Every exit returns undefined, which is never a value; the
+// caller checks `raised` and either passes a fault on or adds its own frame to `leaving` and returns undefined too.
 
 import { makeLoopIter, takeNextSimple } from '../builtins/iter.js'
 import { CONTROL } from '../builtins/builtin.js'
@@ -58,7 +58,7 @@ import type { HarnGenerator } from '../values/handles.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 
-/** What a call answers when its activation went over to the base tier or a fault left it: see `Machine.raised`. */
+/** The result of a call whose activation moved to the base tier or was left by a fault: see `Machine.raised`. */
 type Left = undefined
 
 function leave(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
@@ -66,7 +66,7 @@ function leave(m: Machine, site: Site, closure: HarnClosure, ...values: Value[])
 }
 
 function leaveBeforeCall(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
-  // The unit that found the tank empty was not used.
+  // The unit that was missing was not used.
   if (m.fuel < 0) m.fuel++
   m.leaving.push({ site, closure, values })
 }
@@ -88,7 +88,7 @@ function leaveRaising(m: Machine, site: Site, closure: HarnClosure, fault: Fault
   m.leaving.push({ site, closure, values })
 }
 
-/** A fault that came out of the call at `site`. */
+/** A fault raised by the callee of the call at `site`. */
 function leavePassing(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
   m.passing = true
   m.leaving.push({ site, closure, values })
@@ -107,13 +107,13 @@ function pass(m: Machine, site: Site, closure: HarnClosure): Left {
   m.raisedIn = closure
 }
 
-/** The fault a handler of the same activation takes. */
+/** The fault as the handler of the same activation takes it. */
 function caught(site: Site, fault: Fault): Fault {
   if (!fault.isTraced || fault.isForeign) fault.note(site.code, site.instr.pc)
   return fault
 }
 
-/** As caught, of a fault that came out of the call at `site`. */
+/** As caught, for a fault raised by the callee of the call at `site`. */
 function passed(m: Machine, site: Site): Fault {
   const fault = m.raised!
   m.raised = null
@@ -126,7 +126,7 @@ function leaveRun(m: Machine): void {
   m.raised = convertLeavingRun(m.raised!)
 }
 
-/** The native frame of a list method whose loop left (callbacks.ts); `made` is null while there is no state yet. */
+/** The native frame of a list method whose loop left (callbacks.ts); `made` is null if it has no state yet. */
 function native(
   m: Machine,
   frame: string,
@@ -145,14 +145,14 @@ function native(
   m.leaving.push({ site: null, frame, state, result })
 }
 
-/** The fault a builtin asked for. */
+/** The fault that a builtin raised. */
 function asked(m: Machine): Fault {
   const action = m.context.action as { readonly fault: Fault }
   m.context.action = null
   return action.fault
 }
 
-/** Whether the result of an operation on ints is none that a number holds exactly. A call, because texts are short that way. */
+/** Whether the result of an int operation is not exactly a number. A function, because that keeps generated code short. */
 function past(result: number): boolean {
   return result > 9007199254740991 || result < -9007199254740991
 }
@@ -176,7 +176,7 @@ function listItem(list: HarnList, at: number): Value {
   return index >= 0 ? (list.at(index) ?? null) : null
 }
 
-/** Assignment by index where the variable is about to be overwritten. KEEP WITH: SET_INDEX in slow.ts. */
+/** Assignment by index to a variable that is about to be overwritten. KEEP WITH: SET_INDEX in slow.ts. */
 function putItem(m: Machine, list: HarnList, at: number, value: Value): Value | Fault {
   if (list.owned && at >= 0 && at < list.length) {
     list.put(at, value)
@@ -186,13 +186,13 @@ function putItem(m: Machine, list: HarnList, at: number, value: Value): Value | 
   return setIndex(list, at, value, true)
 }
 
-/** As putItem, in a list that only its holder has, at what is no place of it or counts from the end. */
+/** As putItem, for a list owned by its holder, at an index that is out of range or negative. */
 function putHeldItem(m: Machine, list: HarnList, at: number, value: Value): Value | Fault {
   chargeHeldUpdate(m, list)
   return setHeldIndex(list, at, value)
 }
 
-/** As putFloat, in a list that only its holder has. */
+/** As putFloat, for a list owned by its holder. */
 function putHeldFloat(m: Machine, list: HarnList, at: number, value: number): void {
   let mayUnbox = false
   if (list.raw === null) {
@@ -203,7 +203,7 @@ function putHeldFloat(m: Machine, list: HarnList, at: number, value: number): vo
   list.putHeldFloat(at, value, mayUnbox)
 }
 
-/** As putItem of a float, and the list may turn into one of doubles. */
+/** As putItem, for a float; the list may be converted to doubles. */
 function putFloat(m: Machine, list: HarnList, at: number, value: number): Value | Fault {
   let target = list
   if (!(list.owned && at >= 0 && at < list.length)) {
@@ -214,7 +214,7 @@ function putFloat(m: Machine, list: HarnList, at: number, value: number): Value 
       target.owned = true
     }
   } else if (list.raw === null) {
-    // Turning costs what so many assignments save, however often something turns it back.
+    // Converting costs what this many assignments save, even if the list is repeatedly converted back.
     m.unboxing = Math.min(m.unboxing + 4, 1 << 24)
     if (m.unboxing >= list.length) {
       m.unboxing -= list.length
@@ -227,15 +227,15 @@ function putFloat(m: Machine, list: HarnList, at: number, value: number): Value 
   return target
 }
 
-/** As an array of doubles, which it is for V8 because it was one. */
+/** Treats a list as an array of doubles: V8 keeps it as one because it was one. */
 const EMPTY = [0.5]
 EMPTY.length = 0
 const NO_ITEMS: readonly Value[] = []
 
-/** Units of the budget for turning lists that a loop brings which is entered in compiled code: it may be a short one. */
+/** Conversion budget for lists of a loop entered in compiled code: the loop may be short. */
 const CREDIT = 64
 
-/** The content of what may be a list of floats, as doubles; nothing where it has no such form and does not get it now. */
+/** The content of a possible list of floats, as doubles; empty if it cannot be converted or is not converted now. */
 function reals(m: Machine, list: Value): number[] {
   if (!(list instanceof HarnList)) return EMPTY
   if (list.raw === null) {
@@ -248,12 +248,12 @@ function reals(m: Machine, list: Value): number[] {
   return list.raw ?? EMPTY
 }
 
-/** As reals, as it is. */
+/** As reals, without conversion. */
 function realsNow(list: Value): number[] {
   return list instanceof HarnList && list.raw !== null ? list.raw : EMPTY
 }
 
-/** As reals, of a list that its slot owns; nothing where it does not. */
+/** As reals, for a list that its slot owns; empty if it does not. */
 function ownReals(m: Machine, list: Value): number[] {
   return list instanceof HarnList && list.owned ? reals(m, list) : EMPTY
 }
@@ -298,18 +298,18 @@ function iterate(value: Value): HarnIter {
   return makeLoopIter(value) ?? new HarnIter('list', [new HarnList([]), 0])
 }
 
-/** The same int. Where it was never called V8 takes all ints for short ones. */
+/** Returns its argument. Where it was never called, V8 assumes that all ints are small. */
 function wide(int: number): number {
   return int
 }
 
-/** Puts the place of a counter into the iterator that it stands for. */
+/** Writes a counter's position into the iterator that it represents. */
 function count(iter: HarnIter, at: number): HarnIter {
   iter.state[1] = at
   return iter
 }
 
-/** The iterator that a counter stands for: `shared`, which was there before, or a new one. */
+/** The iterator that a counter represents: `shared`, which existed before, or a new one. */
 function counter(shared: HarnIter | null, start: number, last: number, exclusive: boolean, at: number): HarnIter {
   return shared === null ? new HarnIter('range', [range(start, last, exclusive), at]) : count(shared, at)
 }
@@ -323,7 +323,7 @@ function findLast({ end, exclusive }: HarnRange): number {
   return (end as number) - (exclusive ? 1 : 0)
 }
 
-/** The next item of an iterator over a generator: see `Tier.pull`. */
+/** The next item of a generator's iterator: see `Tier.pull`. */
 function pull(m: Machine, iter: HarnIter): Value | undefined {
   const generator = iter.state[0] as HarnGenerator
   if (!iter.done && !generator.done) return m.tier!.pull(m.running, generator)
@@ -331,7 +331,7 @@ function pull(m: Machine, iter: HarnIter): Value | undefined {
   return END
 }
 
-/** The builtin method of a call site that compiled code may run, null for everything else. */
+/** The builtin method of a call site, if compiled code may run it; otherwise null. */
 function findDirectMethod(m: Machine, site: Instr, receiver: Value): BuiltinDef | null {
   const def = m.findMethod(site, receiver)
   return def !== null && isDirect(def) ? def : null
@@ -369,7 +369,7 @@ function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Re
   return def === null ? undefined : methodWith(m, def, [receiver, ...args])
 }
 
-/** A method of a receiver that a builtin may change; KEEP WITH: CALL_METHOD of slow.ts. */
+/** A method that may change its receiver; KEEP WITH: CALL_METHOD of slow.ts. */
 function lentMethod(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Result | undefined {
   const def = findDirectMethod(m, site, receiver)
   if (def === null) return undefined
@@ -383,7 +383,7 @@ function lentMethod(m: Machine, site: Instr, receiver: Value, ...args: Value[]):
 /** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of slow.ts. */
 function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
   const target = copyIfSmall(list)
-  // Another list has grown behind this one's end: to append is to copy it.
+  // Another list has grown past this one's end: appending copies it.
   if (!target.owned && target.items.length !== target.length) {
     m.spent = 0
     chargeList(m.context, target.length)

@@ -1,4 +1,4 @@
-// A place at which compiled code can hand over to the base tier: the instruction to go on with and the slots that it needs.
+// A point at which compiled code can hand over to the base tier: the instruction to continue with and the slots that it needs.
 
 import type { FrameState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -9,7 +9,7 @@ import type { Value } from '../values/value.js'
 export class Site {
   readonly code: FunctionCode
   readonly instr: Instr
-  /** Where the values go that are handed over with this site. */
+  /** Where the values that this site hands over are stored. */
   readonly slots: readonly number[]
   constructor(code: FunctionCode, instr: Instr, slots: readonly number[]) {
     this.code = code
@@ -18,8 +18,8 @@ export class Site {
   }
 }
 
-/** One activation that compiled code left: what becomes a frame. Inner ones come first. */
+/** One activation that compiled code left, which becomes a frame. Inner ones come first. */
 export type Leaving =
   | { readonly site: Site; readonly closure: HarnClosure; readonly values: readonly Value[] }
-  /** A native frame: a builtin that was carried out in compiled code. `result` is what its last call gave. */
+  /** A native frame: a builtin that ran in compiled code. `result` is the result of its last call. */
   | { readonly site: null; readonly frame: string; readonly state: FrameState; readonly result: Value }

@@ -1,6 +1,6 @@
-// What the flow graph is computed with: sets of slots, tables by block, and which handler and which variables a place in the code is
-// in the range of. Each is made for going through a function once, however long it is. A set of slots is a row of words in a larger
-// array, 32 slots to a word; `row` is the first of them.
+// Data structures of the flow graph: sets of slots, tables by block, and lookups of the handler and the variables in scope at a
+// position. Each is made for a single pass through a function of any length. A set of slots is a row of words in a larger
+// array, 32 slots per word; `row` is the first of them.
 
 import type { LocalName } from '@bridle/compiler/bytecode'
 import type { Instr } from '../interpreter/linked.js'
@@ -14,7 +14,7 @@ export function put(sets: Int32Array, row: number, slot: number): void {
   sets[row + (slot >> 5)]! |= 1 << (slot & 31)
 }
 
-/** Blocks to look at, by index: taken in one direction again and again until none is left. */
+/** Work list of blocks by index: taken in one direction repeatedly until it is empty. */
 export class Work {
   private readonly marks: Uint8Array
   private left = 0
@@ -29,14 +29,14 @@ export class Work {
     this.left++
   }
 
-  /** Takes the next one behind `index`, or from the beginning on; -1 when none is left. */
+  /** Takes the next block after `index`, wrapping around; -1 when none remains. */
   takeAfter(index: number): number {
     if (this.left === 0) return -1
     const found = this.marks.indexOf(1, index + 1)
     return this.take(found < 0 ? this.marks.indexOf(1) : found)
   }
 
-  /** Takes the next one before `index`, or from the end on; -1 when none is left. */
+  /** Takes the next block before `index`, wrapping around; -1 when none remains. */
   takeBefore(index: number): number {
     if (this.left === 0) return -1
     const found = index === 0 ? -1 : this.marks.lastIndexOf(1, index - 1)
@@ -50,12 +50,12 @@ export class Work {
   }
 }
 
-/** The blocks that lead to each block. */
+/** The predecessors of each block. */
 export class Sources {
   private readonly starts: Int32Array
   private readonly sources: Int32Array
 
-  /** `ways` are tables of targets, -1 for none, each with the same number of places for every block. */
+  /** `ways` are tables of targets, -1 for none, each with the same number of entries per block. */
   constructor(size: number, ways: readonly Int32Array[]) {
     this.starts = new Int32Array(size + 2)
     for (const targets of ways) for (const to of targets) if (to >= 0) this.starts[to + 2]!++
@@ -70,20 +70,20 @@ export class Sources {
     }
   }
 
-  /** Adds the blocks that lead to `index` to those to be looked at. */
+  /** Adds the predecessors of `index` to the work list. */
   addSources(index: number, work: Work): void {
     for (let at = this.starts[index]!; at < this.starts[index + 1]!; at++) work.add(this.sources[at]!)
   }
 }
 
-/** A number for some instructions of a function, found by code position; -1 for all others. */
+/** A number for some instructions of a function, looked up by code position; -1 for all others. */
 export class InstrNumbers {
   private readonly at: (Instr | null)[]
   private readonly numbers: Int32Array
-  /** What shares its position with another one that has a number. */
+  /** Instructions that share their position with another numbered one. */
   private readonly more = new Map<Instr, number>()
 
-  /** `length` is that of the code. */
+  /** `length` is the length of the code. */
   constructor(length: number) {
     this.at = new Array<Instr | null>(length).fill(null)
     this.numbers = new Int32Array(length)
@@ -102,7 +102,7 @@ export class InstrNumbers {
     else this.more.set(instr, number)
   }
 
-  /** In the order of code. */
+  /** In code order. */
   listInstrs(): Instr[] {
     const found: Instr[] = []
     const behind = [...this.more.keys()].sort((one, other) => one.pc - other.pc)
@@ -118,7 +118,7 @@ export class InstrNumbers {
 
 /** Which handler applies where: the first of those whose range holds the position. */
 export class HandlerTable {
-  /** Positions at which that may change, ascending. */
+  /** Positions at which the handler may change, ascending. */
   private readonly bounds: readonly number[]
   /** The handler from each of them on, -1 for none. */
   private readonly from: Int32Array
@@ -127,7 +127,7 @@ export class HandlerTable {
     this.bounds = [...new Set(handlers.flatMap(({ start, end }) => [start, end]))].sort((one, other) => one - other)
     const places = new Map(this.bounds.map((bound, at) => [bound, at]))
     this.from = new Int32Array(this.bounds.length).fill(-1)
-    // The next place from each on that no handler has taken yet.
+    // The next position from each on that no handler covers yet.
     const free = Int32Array.from({ length: this.bounds.length + 1 }, (_, at) => at)
     const findFirstFree = (at: number): number => {
       let found = at
@@ -155,7 +155,7 @@ export class HandlerTable {
   }
 }
 
-/** The slots of the variables in scope at a position of the code; made for going through it from the beginning to the end. */
+/** The slots of the variables in scope at a code position, for one pass from the beginning to the end. */
 export class Scopes {
   readonly bits: Int32Array
   private readonly opening: readonly LocalName[]

@@ -1,5 +1,5 @@
-// What a function's code knows of its compiled form. Held by FunctionCode, so it belongs to the shared module and holds no script
-// values; everything else here sees FunctionCode, so this file knows of machines only what code asks that is not compiled.
+// What a function's code knows of its compiled form. FunctionCode holds it, so it belongs to the shared module and contains no script
+// values. All other files here import FunctionCode, so this one knows of machines only what uncompiled code needs.
 
 import type { LoopState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -9,7 +9,7 @@ import type { Code, Value } from '../values/types.js'
 
 declare module '../values/types.js' {
   interface Code {
-    /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
+    /** Calls from the base tier so far; permanently below zero if compiling was refused or did not pay. */
     heat: number
     enter: Enter | null
     jit: Compiled
@@ -17,7 +17,7 @@ declare module '../values/types.js' {
   }
 }
 
-/** The machine that compiled code runs in. Text that was made for it knows it whole (compiled/runtime.ts). */
+/** The machine that compiled code runs in. Generated code uses its full interface (compiled/runtime.ts). */
 export interface Host {
   readonly tier: {
     callFirst(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined
@@ -25,16 +25,16 @@ export interface Host {
   } | null
 }
 
-/** A compiled function: the depth of its activation, then arguments. Undefined: it left, see runtime.ts. */
+/** A compiled function: the depth of its activation, then arguments. Returns undefined when it left, see runtime.ts. */
 export type Compiled = (m: Host, closure: HarnClosure, depth: number, ...args: Value[]) => Value | undefined
 
 /** The same with its slots in `regs` from `base` on; how the base tier enters a function or a loop. */
 export type Enter = (m: Host, closure: HarnClosure, depth: number, regs: readonly Value[], base: number) => Value | undefined
 
 /**
- * Goes on behind the element `at` (-1: none yet), for which the function gave `answer`; the function's activations are at `depth`.
- * The state, whose list and `acc` are given beside it, may be null at the beginning: then it is made where something needs it.
- * The value of the builtin, or undefined as calls have it: then a fault is raised, or the native frame is the last of `leaving`.
+ * Continues after the element `at` (-1: none yet), for which the function returned `answer`; the function's activations are at `depth`.
+ * The state, whose list and `acc` are passed separately, may be null at the beginning and is made when something needs it.
+ * Returns the value of the builtin, or undefined as calls do: then a fault was raised, or the native frame is the last of `leaving`.
  */
 export type ElementLoop = (
   m: Host,
@@ -47,7 +47,7 @@ export type ElementLoop = (
   acc: Value,
 ) => Value | undefined
 
-/** What a slot must hold where a unit is entered; a type of types.ts. */
+/** What a slot must hold at the entry of a unit; a type of types.ts. */
 export interface Expectation {
   readonly slot: number
   readonly type: number
@@ -55,14 +55,14 @@ export interface Expectation {
   readonly reals: boolean
 }
 
-/** A compiled loop, in `Instr.cache` of its LOOP; or what a generator does up to its next yield, in that of the YIELD it stands at. */
+/** A compiled loop, in `Instr.cache` of its LOOP; or a generator's code up to its next yield, in that of the YIELD where it stopped. */
 export interface EnteredUnit {
   readonly enter: Enter
   readonly expects: readonly Expectation[]
   readonly profit: Profit
 }
 
-/** Whether entering pays: fuel that was used inside against the times it handed over to the base tier for another reason. */
+/** Whether entering pays: fuel used inside, against the number of exits to the base tier for reasons other than fuel. */
 export class Profit {
   leaves = 0
   work = 0
@@ -71,50 +71,50 @@ export class Profit {
 export class CompiledState {
   /** The flow graph (graph.ts), null until it is asked for. */
   graph: object | null = null
-  /** Whether anything is taken for granted behind a guard. */
+  /** Whether the code has guards. */
   guesses = true
-  /** Whether values at hand where a unit is entered are a hint of what comes. */
+  /** Whether the values at the entry of a unit are a hint for later ones. */
   entryGuesses = true
   /**
-   * Whether the assignment that copies a list is left to the base tier, where a loop looks at its lists once: not asked yet, so, or
-   * no more, because it happens all the time.
+   * Whether the assignment that copies a list is left to the base tier, when a loop examines its lists only once: undecided, yes, or
+   * no longer, because it happens all the time.
    */
   leavesToOwn: 'unasked' | 'yes' | 'no' = 'unasked'
   misses = 0
-  /** What went wrong inside the compiler, null when nothing did. */
+  /** A bug inside the compiler, null if there was none. */
   broken: unknown = null
   readonly profit = new Profit()
-  /** That of the function and its loops together. */
+  /** Of the function and its loops together. */
   readonly all = new Profit()
-  /** Functions in whose texts this one is taken in: its wrong guesses are theirs. */
+  /** Functions into which this one is inlined: its wrong guesses count for them. */
   readonly hosts = new Set<Code>()
   /** LOOP and YIELD instructions with a unit. */
   readonly entered: Instr[] = []
-  /** What a generator does up to its first yield. */
+  /** The code of a generator up to its first yield. */
   beginning: EnteredUnit | null = null
-  /** Generators of this code that were begun; below zero for good where that does not pay. */
+  /** Generators of this code that were started; permanently below zero if compiling does not pay. */
   begun = 0
-  /** Loops that call this function for every element of a list, by kind of native frame; and elements that it was called for. */
+  /** Loops that call this function for every element of a list, by kind of native frame; and the number of elements so far. */
   readonly loops = new Map<string, ElementLoop>()
   elements = 0
-  /** The one that compiled code entered last, and its frame. */
+  /** The function that compiled code entered last, and its frame. */
   lastFrame = ''
   lastLoop: ElementLoop | null = null
-  /** What `jit` is while there is no compiled function. */
+  /** The value of `jit` while there is no compiled function. */
   first: Compiled = callUncompiled
 }
 
-/** Stands for a function that is not compiled: the first call from compiled code compiles it. */
+/** Placeholder for a function that is not compiled: the first call from compiled code compiles it. */
 export function callUncompiled(m: Host, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
   return m.tier!.callFirst(closure, depth, args)
 }
 
-/** Stands for a function that stays in the base tier. */
+/** Placeholder for a function that stays in the base tier. */
 export function callRefused(m: Host, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
   return m.tier!.leaveAtEntry(closure, args)
 }
 
-/** Throws away what was compiled of a function. */
+/** Discards the compiled code of a function. */
 export function forget(code: Code): void {
   code.enter = null
   code.jit = code.compiled.first
@@ -126,7 +126,7 @@ export function forget(code: Code): void {
   code.compiled.lastLoop = null
 }
 
-/** The function stays in the base tier for good. */
+/** Keeps the function in the base tier permanently. */
 export function giveUp(code: Code): void {
   code.heat = NEVER
   code.enter = null
@@ -134,5 +134,5 @@ export function giveUp(code: Code): void {
   code.compiled.first = callRefused
 }
 
-/** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
+/** A count that never reaches a threshold; a small int, because a double in the field would slow the loop down. */
 export const NEVER = -(2 ** 30)

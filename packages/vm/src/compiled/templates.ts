@@ -1,5 +1,5 @@
-// The JavaScript text of each linked operation. KEEP WITH: loop.ts, slow.ts and rare.ts, which say what each means; fuel and heap are
-// charged at the same points and in the same order. Text comes from slot numbers, small ints and JSON only.
+// The JavaScript of each linked operation. KEEP WITH: loop.ts, slow.ts and rare.ts, which define its meaning; fuel and heap are
+// charged at the same points and in the same order. The source is made only from slot numbers, small ints and JSON.
 //
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.
 
@@ -50,7 +50,7 @@ const SLOW_TEST: Readonly<Record<number, (x: string, y: string) => string>> = {
   [L.EQ]: (x, y) => `equals(${x},${y})`,
   [L.NE]: (x, y) => `!equals(${x},${y})`,
 }
-// An order test with a NaN holds where "not the opposite" does (equality.ts: what has no order compares as equal).
+// A comparison with a NaN holds where the opposite does not (equality.ts: incomparable values compare as equal).
 const FLOAT_TEST: Readonly<Record<number, (x: string, y: string) => string>> = {
   [L.LT]: (x, y) => `${x}<${y}`,
   [L.LE]: (x, y) => `!(${x}>${y})`,
@@ -93,7 +93,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   const set = (text: string): string => `${w.any(i.a)}=${text};`
   const b = (): string => w.value(i.b)
   const c = (): string => w.value(i.c)
-  /** `text` is a value or a fault. */
+  /** `text` is an expression for a value or a fault. */
   const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.writeFault(i, block, 't')}}${w.any(i.a)}=t;`
   if (guessesInts(i, w.types, w.guesses)) return writeInts(w, i)
   if (guessesList(i, w.types, w.guesses)) return op === L.GET_INDEX ? readList(w, i) : writeList(w, i, block)
@@ -275,7 +275,7 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
       if (w.readType(i.b) > ANY) return set('false')
-      // Nothing else has a variant; asking for a class walks its chain of prototypes.
+      // No other value has a variant; instanceof walks a prototype chain.
       return set(`${w.writeVariant(i.b)}===${w.constant(name.variant)}&&${b()}.enumName===${w.constant(name.enumName)}`)
     }
     case L.ENUM_FIELD:
@@ -345,13 +345,13 @@ export function writeInstr(w: InstrWriter, i: Instr, block: Block): string {
   }
 }
 
-/** What leaves when a slot does not hold an int that is a number. */
+/** Leaves when a slot does not hold an int that is a number. */
 function writeIntsGuard(w: InstrWriter, i: Instr, slots: readonly number[]): string {
   const tests = slots.filter((slot) => !w.isNumber(slot)).map((slot) => `typeof ${w.any(slot)}!=="number"`)
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
-/** What leaves when the operands of an access by index are not a list and an int. */
+/** Leaves when the operands of an access by index are not a list and an int. */
 function listGuard(w: InstrWriter, i: Instr, index: number): string {
   const tests = [
     w.readType(i.b) === LIST ? '' : `!(${w.any(i.b)} instanceof List)`,
@@ -360,13 +360,13 @@ function listGuard(w: InstrWriter, i: Instr, index: number): string {
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
-/** As listGuard, apart: what is within the bounds of a view is in a list. */
+/** As listGuard, separately: an index within the bounds of a view is in a list. */
 function writeViewGuards(w: InstrWriter, i: Instr, index: number): [string, string] {
   const list = w.readType(i.b) === LIST ? '' : `if(!(${w.any(i.b)} instanceof List)){${w.guard(i)}}`
   return [writeIntsGuard(w, i, [index]), list]
 }
 
-/** V8 asks the same of an index, as one comparison without sign; where it finds that it knows the answer, it does not ask again. */
+/** V8 checks an index the same way, as one unsigned comparison, and omits its check when it knows the result. */
 function isWithin(at: string, { length }: ViewNames): string {
   return `(${at}|0)===${at}&&${at}>>>0<${length}`
 }
@@ -388,7 +388,7 @@ function readListItem(w: InstrWriter, i: Instr, list: string, at: string): strin
   if (view !== null) {
     const [guardAt, guardList] = writeViewGuards(w, i, i.c)
     const test = `${guardAt}if(${isWithin(at, view)})`
-    // What comes next is mostly an assignment.
+    // Usually an assignment follows.
     const toOwn = view.owned === null ? `if(!${list}.owned){${w.exit(i)}}` : ''
     if (!w.readsFloat(i))
       return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${toOwn}${w.any(i.a)}=listItem(${list},${at})}`
@@ -412,7 +412,7 @@ function writeList(w: InstrWriter, i: Instr, block: Block): string {
   const isFloat = w.readType(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
   if (i.k === HELD) {
-    // Always in its own slot, and a list that the code has just made its holder's own.
+    // Always in its own slot: the list was just made owned by its holder.
     const put = isFloat
       ? `putHeldFloat(m,${list},${at},${value})`
       : `if(${list}.raw===null)${list}.boxed[${at}]=${value};else ${list}.putHeld(${at},${value})`
@@ -424,7 +424,7 @@ function writeList(w: InstrWriter, i: Instr, block: Block): string {
   const view = i.a === i.b ? w.getView(i.b, isFloat) : null
   if (view !== null) {
     const [guardAt, guardList] = writeViewGuards(w, i, i.d)
-    // Were it made here, the variables would come from two sides where the ways meet again, and V8 would look at each list anew.
+    // If it were made here, the variables would have two definitions at the join, and V8 would check each list again.
     const toOwn = w.code.compiled.leavesToOwn === 'yes' ? `if(!${list}.owned){${w.exit(i)}}` : ''
     return (
       `${guardAt}if(${view.owned === null ? '' : `${view.owned}===true&&`}${isWithin(at, view)})${view.items}[${at}]=${value};` +
@@ -468,7 +468,7 @@ function writeTruth(w: InstrWriter, slot: number): string {
 
 // ---- numbers
 
-/** Arithmetic on what is an int within the exact range, or the guess was wrong. */
+/** Arithmetic on values that are ints within the exact range, or the guess was wrong. */
 function writeInts(w: InstrWriter, i: Instr): string {
   const { op } = i
   const a = w.any(i.a)
@@ -488,15 +488,15 @@ function writeInts(w: InstrWriter, i: Instr): string {
   return `${guard}g=${x}${SYMBOL[op]!}${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
 }
 
-/** Statements that leave an operand as a double in `into`; what is neither float nor int leaves the code. */
+/** Statements that leave an operand as a double in `into`; a value that is neither float nor int leaves the code. */
 function toDouble(w: InstrWriter, i: Instr, slot: number, into: string): string {
   const x = w.any(slot)
   return `if(typeof ${x}==="number")${into}=${x};else if(${x} instanceof F)${into}=${x}.v;else{${w.exit(i)}}`
 }
 
 /**
- * Whether `x` is no float; if it is one, `into` has its number. Nothing else has a property of this name, and V8 asks for it with a
- * comparison, where it would walk a chain of prototypes for a class.
+ * Whether `x` is not a float; if it is one, `into` has its number. No other value has a property of this name, and V8 tests for it with
+ * one comparison, where instanceof would walk a prototype chain.
  */
 function isNoFloat(x: string, into: string): string {
   return `${x}===null||(${into}=${x}.v)===undefined`
@@ -562,16 +562,16 @@ function writeArithmetic(w: InstrWriter, i: Instr, block: Block): string {
     const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0)${a}=${writeQuotient(left, right)};`
     return `${fast}else{${writeSlow('')}}`
   }
-  // Past the exact range with ints, the slow function goes on with bigints and charges nothing: as the base tier does.
+  // Outside the exact range, the slow function uses bigints and charges nothing, as the base tier does.
   const fast = `g=${left}${symbol}${right};q=g|0;if(q===g)${a}=q;else if(g<=9007199254740991&&g>=-9007199254740991)${a}=g;else{t=${SLOW[i.op]!}(${left},${right});${a}=t}`
   if (condition === '') return fast
   const isJoin = i.op === L.ADD || i.op === L.ADD_OWNED
-  // Two floats join without a charge (loop.ts); so the charge is for everything else.
+  // Joining two floats is free (loop.ts), so the charge is for all other operands.
   const charged = isJoin ? `if(!(${left} instanceof F&&${right} instanceof F)){${charge}}` : charge
   return `if(${condition}){${fast}}else{${writeSlow(charged)}}`
 }
 
-/** V8 divides ints where both sides and the result are cut to 32 bits; only -2^31 by -1 does not fit. */
+/** V8 divides as ints if both operands and the result are truncated to 32 bits; only -2^31 / -1 does not fit. */
 function writeQuotient(x: string, y: string): string {
   return `(${x}|0)===${x}&&(${y}|0)===${y}&&${y}>0?(${x}|0)/(${y}|0)|0:Math.trunc(${x}/${y})+0`
 }
@@ -602,7 +602,7 @@ function writeBeforeTest(w: InstrWriter, i: Instr): string {
   return `if(typeof ${x}!=="number"&&${w.fuel}<1&&isLong(${x})){${w.exit(i)}}`
 }
 
-/** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
+/** `y` is an expression for the right operand in general form, of the given type; its slot is for its raw form. */
 function test(w: InstrWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
   const x = w.readType(slot)
   if (x === FLOAT || yType === FLOAT) {
@@ -621,13 +621,13 @@ function test(w: InstrWriter, op: number, slot: number, y: string, yType: number
   const condition = tests.filter((each) => each !== '').join('&&')
   const fast = `${left}${TEST_TEXT[op]!}${y}`
   if (condition === '') return `(${fast})`
-  // A text that stands in the code: the order of units is that of code points where one side has no units past the surrogates.
+  // A string literal: unit order equals code point order if one side has no surrogates or units above them.
   if (yType === TEXT && w.readType(slot) === ANY)
     return `(typeof ${left}==="string"?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
   return `(${condition}?${fast}:${w.writeCalling(SLOW_TEST[op]!(left, y))})`
 }
 
-/** Texts are asked for first: V8 compares what it knows to be texts by address, or by content where that may be equal. */
+/** Tests for strings first: V8 compares known strings by address, or by content where they may be equal. */
 function writeIdentity(op: number, x: string, xType: number, y: string, yType: number): string {
   const same = `${x}${TEST_TEXT[op]!}${y}`
   if (xType === yType || (xType !== TEXT && yType !== TEXT)) return `(${same})`
@@ -701,14 +701,14 @@ function writeNext(w: InstrWriter, i: Instr, block: Block): string {
       `${iter}.done=true;${goEnd}`
     )
   }
-  // One way to an item and one to the end, whatever is iterated: `v` is the item, or undefined.
+  // One path to an item and one to the end, for every iterable: `v` is the item, or undefined.
   return (
     `t=${iter}.state;` +
     `if(${iter}.op==="range"&&typeof (g=t[1])==="number"){v=t[0];if(v.exclusive?g<v.end:g<=v.end){t[1]=g+1;v=g}else v=undefined}` +
     `else if(${iter}.op==="list"){v=t[0];g=t[1];if(g<v.length){t[1]=g+1;v=v.items[g]}else v=undefined}` +
     `else if(${iter}.op==="generator"){v=pull(m,${iter});if(v===undefined){${w.exit(i)}}if(v===LEFT){${w.wait(i)}}}` +
     `else{v=nextSimple(${iter});if(v===undefined){${w.exit(i)}}}` +
-    // What is not counted off here says itself that it is done.
+    // Iterators that are not counted here report their own end.
     `if(v===undefined){${iter}.done=true;v=END}if(v===END){${goEnd}}${w.any(i.d)}=v;${goItem}`
   )
 }
@@ -721,7 +721,7 @@ function buildRange(w: InstrWriter, i: Instr): string {
   return guard + w.setRange(i.a, w.any(i.b), isExclusive ? `${w.any(i.c)}-1` : w.any(i.c), String(isExclusive))
 }
 
-/** An array that begins with nil (keyed.ts, makeBlankSlots). */
+/** An array that starts with nil (keyed.ts, makeBlankSlots). */
 function record(w: InstrWriter, i: Instr): string {
   const count = i.c / 2
   const values = Array.from({ length: count }, (_, at) => w.value(i.b + 2 * at + 1))

@@ -1,9 +1,9 @@
 // The compiled tier as a machine sees it: when to compile, how to enter from the base tier, and how activations that leave become
-// frames again (docs/decisions/0007). The base tier is always right and always there; whatever compiled code cannot do it hands over,
-// at an instruction of which nothing has happened yet, with the same slots, the same fuel and the same heap units.
+// frames again (docs/decisions/0007). The base tier is always correct and always available. Whatever compiled code cannot do it hands over,
+// at an instruction that has had no effect yet, with the same slots, the same fuel and the same heap units.
 //
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
-// inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
+// inner ones first), and `settle` makes the frames. A fault that passes through them needs no frames at all.
 
 import { compileAnyElements, compileBeginning, compileElements, compileFunction, compileLoop, compilePart } from './compile.js'
 import { Site } from './site.js'
@@ -30,39 +30,39 @@ import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
 import type { CompiledTier, Machine, TierOptions } from '../interpreter/machine.js'
 
-/** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred turns. */
+/** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred iterations. */
 export const DEFAULT_TIER: TierOptions = { calls: 200, turns: 300 }
 
-/** Activations of compiled code on the JavaScript stack above one entry from the base tier; past it they become frames. */
+/** Activations of compiled code on the JavaScript stack above one entry from the base tier; beyond that they become frames. */
 const MAX_NESTED = 150
 
-/** Generators that pull one another on the JavaScript stack; further ones are pulled by the base tier. */
+/** Generators that pull one another on the JavaScript stack; the base tier pulls further ones. */
 const MAX_PULLING = 4
 
 /**
- * A unit is given up when after this many exits it did less than PAYING units of work between them; the builtin that it leaves for
- * has mostly charged some forty by itself.
+ * A unit is abandoned if after this many exits it did less than PAYING units of work between them; the builtin for which it leaves
+ * has usually charged about forty itself.
  */
 const TRIAL_EXITS = 64
 const PAYING_WORK = 56
 
-/** Fuel below which a native frame makes its steps itself: it would leave again at once. */
+/** Below this fuel a native frame makes its steps itself: compiled code would leave at once. */
 const LEAST_FUEL = 16
 
-/** Loops for functions that have none of their own, by native frame. */
+/** Loops by native frame, for functions that have no loop of their own. */
 const anyLoops = new WeakMap<FrameDef, ElementLoop>()
 
 export class Tier implements CompiledTier {
   readonly calls: number
   readonly turns: number
   private readonly m: Machine
-  /** Generators that compiled code is in. */
+  /** Generators that are running in compiled code. */
   private pulling = 0
-  /** The fault that stopped the generator that is the current one. */
+  /** The fault that stopped the current generator. */
   private fault: Fault | null = null
-  /** Whether the fault that came out of compiled code came out of a run, which it has been told. */
+  /** Whether the fault that left compiled code also left a run, and its line suffix was added. */
   private hasLeftRun = false
-  /** Entries from the base tier: what shows that compiled code ran. */
+  /** Entries from the base tier, which prove that compiled code ran. */
   entered = 0
 
   constructor(m: Machine, { calls, turns }: TierOptions) {
@@ -71,14 +71,14 @@ export class Tier implements CompiledTier {
     this.turns = turns
   }
 
-  /** Compiles a function whose arguments lie at `from`; null where it stays in the base tier. */
+  /** Compiles a function whose arguments are at `from`; null if it stays in the base tier. */
   compile(closure: HarnClosure, regs: readonly Value[], from: number): Enter | null {
     const { code } = closure
     compileFunction(this.m, closure, (slot) => (slot < code.paramCount ? regs[from + slot] : undefined))
     return code.enter
   }
 
-  /** Runs a compiled function for the call that `co` stands at; its arguments lie at `from`. Undefined: see `settle`. */
+  /** Runs a compiled function for the call at the current instruction of `co`; its arguments are at `from`. Undefined: see `settle`. */
   call(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined {
     const { m } = this
     const depth = co.fp + 1
@@ -94,7 +94,7 @@ export class Tier implements CompiledTier {
     return value
   }
 
-  /** As call, of a function that is a run of its own: a method of a struct. KEEP WITH: writeStructCall of calls.ts. */
+  /** As call, for a function that is a separate run: a method of a struct. KEEP WITH: writeStructCall of calls.ts. */
   callRun(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined {
     const { m } = this
     const depth = co.fp + 1
@@ -117,7 +117,7 @@ export class Tier implements CompiledTier {
     return undefined
   }
 
-  /** As call, where the callee takes the top frame over: the arguments lie at its base. */
+  /** As call, for a callee that replaces the top frame: the arguments are at its base. */
   callTail(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined {
     const { m } = this
     this.begin(co, co.fp)
@@ -126,7 +126,7 @@ export class Tier implements CompiledTier {
     if (value !== undefined) return value
     if (m.leaving.length > 0) this.layOut(co, co.fp, co.base)
     else {
-      // The frame whose place is in the trace already; the fault goes on from there.
+      // The trace already contains this frame; the fault continues from there.
       co.frames[co.fp] = m.raisedIn!
       co.instr = m.raisedAt!.instr
       m.passing = false
@@ -135,8 +135,8 @@ export class Tier implements CompiledTier {
   }
 
   /**
-   * A turn of a loop that is hot: `co` stands at the loop's start. Undefined: the base tier goes on where `co` stands after
-   * `settle`. A value is what the function returned.
+   * Runs an iteration of a hot loop: `co` is at the loop's start. Undefined: after `settle`, the base tier continues at the
+   * current instruction of `co`. A value is what the function returned.
    */
   runLoop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
     const { m } = this
@@ -157,8 +157,8 @@ export class Tier implements CompiledTier {
   }
 
   /**
-   * Carries out the native frame that a builtin just asked for, called at `depth`, where it calls a function for every element. It
-   * answers the builtin's value, undefined as calls do, or CONTROL with nothing done when the base tier has to.
+   * Runs the native frame that a builtin just requested, called at `depth`, if it calls a function for every element. Returns
+   * the builtin's value, undefined as calls do, or CONTROL, with nothing done, when the base tier has to run it.
    */
   elements(depth: number): Result | undefined {
     const { m } = this
@@ -183,8 +183,8 @@ export class Tier implements CompiledTier {
   }
 
   /**
-   * Goes on with the native frame on top of `co`, whose step was paid for, where it calls a function for every element. Whether the
-   * task goes on; null with nothing done when the frame has to make its step itself.
+   * Continues the native frame on top of `co`, whose step was charged, if it calls a function for every element. Returns whether the
+   * task can continue; null, with nothing done, when the frame has to make its step itself.
    */
   stepElements(task: Task, activation: NativeActivation): boolean | null {
     const { m } = this
@@ -192,7 +192,7 @@ export class Tier implements CompiledTier {
     const state = activation.state as LoopState
     const { fn, list, at } = state
     if (!(fn instanceof HarnClosure) || fn.code.enter === null || fn.code.jitCount !== (def.loop!.count ?? 1)) return null
-    // Too little to begin with, or it has ended and waits for something else.
+    // Too little fuel to start, or it has ended and waits for something else.
     if (m.fuel < LEAST_FUEL || at >= list.length) return null
     const co = task.current
     co.instr = NATIVE_RETURN
@@ -242,9 +242,9 @@ export class Tier implements CompiledTier {
     return loop
   }
 
-  /** Whether the top frame of `co` holds what the unit takes for granted. */
+  /** Whether the top frame of `co` holds the values that the unit's guards require. */
   private canEnter({ expects }: EnteredUnit, code: FunctionCode, co: Coroutine): boolean {
-    // Not for-of: a generator comes by here for every item.
+    // Not for-of: this runs for every item of a generator.
     for (let at = 0; at < expects.length; at++) {
       const { slot, type, reals } = expects[at]!
       const value = co.regs[co.base + slot]
@@ -260,8 +260,8 @@ export class Tier implements CompiledTier {
   }
 
   /**
-   * Asks a generator for its next item, END behind the last, where its code up to the next yield is compiled. LEFT: it stopped on
-   * the way, its stack is the task's current one, `settle` has to follow. Undefined: the base tier has to do it, nothing happened.
+   * Gets the next item of a generator, END after the last, if its code up to the next yield is compiled. LEFT: it stopped on
+   * the way, its stack is the task's current one, and `settle` must follow. Undefined: the base tier must do it, nothing happened.
    */
   pull(task: Task, generator: HarnGenerator): Value | undefined {
     const { m } = this
@@ -273,7 +273,7 @@ export class Tier implements CompiledTier {
     const unit = this.findPartAt(own, closure)
     if (unit === null) return undefined
     if (own.paused) {
-      // When resumed, the yield itself gives nil.
+      // When resumed, the yield itself evaluates to nil.
       m.give(own, null)
       own.paused = false
     }
@@ -296,7 +296,7 @@ export class Tier implements CompiledTier {
         forget(code)
       })
       this.layOut(own, 0, own.base)
-      // Whoever pulls leaves too, and that is not on account of the fault; a generator among them has nothing to say about it.
+      // The consumer leaves too, but not because of the fault; a generator among the consumers learns nothing from it.
       if (m.raised !== null) {
         this.fault = m.raised
         m.raised = null
@@ -316,7 +316,7 @@ export class Tier implements CompiledTier {
     return item
   }
 
-  /** The unit for a generator that stands at a yield or at its beginning, null for every other or while it is not hot. */
+  /** The unit for a generator that is at a yield or at its beginning; null for any other, or until it is hot. */
   private findPartAt(own: Coroutine, closure: HarnClosure): EnteredUnit | null {
     const { code } = closure
     const { compiled } = code
@@ -329,15 +329,15 @@ export class Tier implements CompiledTier {
       return compiled.beginning
     }
     if (instr.cache !== null) return instr.cache as EnteredUnit
-    // Before a loop around the yield is found to be hot.
+    // Before a loop around the yield becomes hot.
     if (instr.op !== LINKED.YIELD || ++instr.kind <= this.turns >> 1) return null
     regs[base + instr.a] = null
     return compilePart(this.m, closure, instr, instr.next, own)
   }
 
   /**
-   * The loop reads floats of this list. Turning it into doubles here, and not on the way, keeps the other form out of what V8 sees
-   * the loop do. The budget keeps loops that are entered often and a list that is turned back each time from costing more.
+   * The loop reads floats of this list. Converting it to doubles here, and not on the way, keeps the other representation out of V8's
+   * type feedback for the loop. The budget bounds the cost of loops that are entered often and of a list that is converted back each time.
    */
   private unbox(list: HarnList): void {
     const { m } = this
@@ -348,7 +348,7 @@ export class Tier implements CompiledTier {
     list.unbox()
   }
 
-  /** After compiled code answered undefined: raises the fault or carries out what a builtin asked for. Whether the task goes on. */
+  /** After compiled code returned undefined: raises the fault or carries out what a builtin requested. Returns whether the task can continue. */
   settle(task: Task): boolean {
     const { m } = this
     const fault = m.raised ?? this.fault
@@ -364,14 +364,14 @@ export class Tier implements CompiledTier {
     return m.context.action === null || carryOut(m, task)
   }
 
-  /** A call from compiled code of a function that is not compiled. */
+  /** A call from compiled code to a function that is not compiled. */
   callFirst(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined {
     const { code } = closure
     if (compileFunction(this.m, closure, (slot) => args[slot])) return code.jit(this.m, closure, depth, ...args)
     return this.leaveAtEntry(closure, args)
   }
 
-  /** The base tier runs the function from its first instruction on. */
+  /** The base tier runs the function from its first instruction. */
   leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined {
     const { code } = closure
     const slots = Array.from({ length: args.length }, (_, at) => at)
@@ -393,7 +393,7 @@ export class Tier implements CompiledTier {
     const work = Math.max(0, fuelBefore - m.fuel)
     profit.work += work
     all.work += work
-    // The end of a slice says nothing of the code.
+    // The end of a slice is no evidence against the code.
     if (m.fuel <= 0) return
     profit.leaves++
     all.leaves++
@@ -403,8 +403,8 @@ export class Tier implements CompiledTier {
   }
 
   /**
-   * Whether what just left may have done so to make lists its own. Once in each run it has to; where that is most of what the code
-   * does, its next text copies lists itself.
+   * Whether this exit may have happened to make lists owned. Once in each run it has to; if that is most of what the code
+   * does, its next version copies lists itself.
    */
   private ownHere(): boolean {
     let found = false
@@ -477,7 +477,7 @@ function pays({ leaves, work }: Profit): boolean {
   return work >= leaves * PAYING_WORK && leaves > 0
 }
 
-/** What went wrong inside the compiler for any function of a program, null when nothing did: a bug of ours. */
+/** A bug inside the compiler for any function of a program, null if there was none. */
 export function findCompilerFault({ modules }: LinkedProgram): unknown {
   for (const module of modules.values()) {
     for (const { compiled } of module.functions) if (compiled.broken !== null) return compiled.broken

@@ -1,10 +1,10 @@
-// What is known of a slot's value at each place of a region: a raw double, an int that is a number, a bool, or nothing. Floats are
-// what this is for: a slot whose value is a float on every path is kept as a raw double in a variable of its own, and the object
-// that a float is elsewhere is never made. V8's own feedback does the rest for ints.
+// What is known of a slot's value at each point of a region: a raw double, an int that is a number, a bool, or nothing. The
+// main purpose is floats: a slot whose value is a float on every path is kept as a raw double in its own variable, and the
+// float object is never made. V8's own feedback handles ints.
 //
-// Facts come from constants and operators; from what the base tier saw an operator work on (Instr.kind), behind a guard; and from
-// the values that were there when the code was compiled, behind a guard at the entry. An operator of which nothing else is known
-// works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
+// Facts come from constants and operators; from the operand types that the base tier saw (Instr.kind), behind a guard; and from
+// the values present when the code was compiled, behind a guard at the entry. An operator without any other information
+// is assumed to work on ints, behind a guard too: otherwise its other cases would be most of the code, and V8 inlines only short functions.
 
 import { HarnFloat } from '../values/scalars.js'
 import { LINKED, OPERATION_BY_CODE } from '../interpreter/linked.js'
@@ -17,7 +17,7 @@ import type { Region } from './region.js'
 import type { FlowGraph } from './graph.js'
 import type { FunctionCode } from '../interpreter/module.js'
 
-/** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
+/** `Instr.kind` of an arithmetic operation: only ints so far; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
 export const SAW_FLOATS = 1
 export const SAW_OTHERS = 2
@@ -27,7 +27,7 @@ export const SAW_MIXED_NUMBERS = 3
 export const SAW_LISTS = 0
 export const SAW_MIXED_LISTS = 1
 
-/** `Instr.d` of a call of a method that was another one than was taken in. */
+/** `Instr.d` of a method call whose callee was not the inlined one. */
 export const NOT_TAKEN_IN = 2
 
 export type Types = Uint8Array
@@ -36,7 +36,7 @@ const L = LINKED
 
 const getKind = (op: LinkedOp): OperationKind | null => OPERATION_BY_CODE[op]!.kind
 
-/** Whether `op` gives true or false. */
+/** Whether the result of `op` is a bool. */
 function isTest(op: LinkedOp): boolean {
   switch (getKind(op)) {
     case 'test':
@@ -50,7 +50,7 @@ function isTest(op: LinkedOp): boolean {
   }
 }
 
-/** Whether `Instr.kind` says what the operation has worked on. */
+/** Whether `Instr.kind` records the operand types of the operation. */
 export function hasKind(op: LinkedOp): boolean {
   return isNumeric(op) || op === L.GET_INDEX || op === L.SET_INDEX || op === L.BUILD_RANGE
 }
@@ -59,7 +59,7 @@ function isNumeric(op: LinkedOp): boolean {
   return getKind(op) === 'arithmetic' || getKind(op) === 'arithmetic int' || op === L.NEG || op === L.MOD || op === L.MODK
 }
 
-/** After a guess about `i` was wrong. */
+/** After a wrong guess about `i`. */
 export function noteMiss(i: Instr): void {
   i.missed = true
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
@@ -67,13 +67,13 @@ export function noteMiss(i: Instr): void {
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
 }
 
-/** Whether the bounds of a range are taken for ints. */
+/** Whether the bounds of a range are assumed to be ints. */
 export function guessesBounds(i: Instr, types: Types, guesses: boolean): boolean {
   const isOne = (type: number): boolean => type === ANY || type === NUMBER
   return guesses && i.op === L.BUILD_RANGE && i.kind === SAW_INTS && isOne(types[i.b]!) && isOne(types[i.c]!)
 }
 
-/** Whether `i` is taken to work on a list and an int: a guard stands before operands of which that is not known. */
+/** Whether `i` is assumed to work on a list and an int: operands that are not known to be so have a guard. */
 export function guessesList(i: Instr, types: Types, guesses: boolean): boolean {
   const isGet = i.op === L.GET_INDEX
   if (!guesses || !(isGet || (i.op === L.SET_INDEX && i.k !== false)) || i.kind === SAW_OTHERS) return false
@@ -83,8 +83,8 @@ export function guessesList(i: Instr, types: Types, guesses: boolean): boolean {
 }
 
 /**
- * Reads by index that are taken to give floats: those whose result goes into arithmetic that saw floats only, nearby. Nothing is
- * kept of what the base tier read, because that would cost it more than it is worth here.
+ * Reads by index that are assumed to give floats: those whose result is used nearby in arithmetic that saw only floats. The
+ * base tier does not record what it reads, because that would cost more than it gains here.
  */
 export function findFloatReads(blocks: Iterable<Block>): Set<Instr> {
   const reads = new Set<Instr>()
@@ -108,7 +108,7 @@ export function findFloatReads(blocks: Iterable<Block>): Set<Instr> {
   return reads
 }
 
-/** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
+/** Whether guessing that an `ANY` operand is a float pays: it is used in arithmetic or an ordering test. */
 export function usesAsNumber(i: Instr, slot: number): boolean {
   const { op } = i
   const counts = isNumeric(op) || getKind(op) === 'order' || getKind(op) === 'order jump'
@@ -117,13 +117,13 @@ export function usesAsNumber(i: Instr, slot: number): boolean {
   return op === L.SET_INDEX && i.d === slot && i.kind !== SAW_OTHERS
 }
 
-/** Whether a guess that an `ANY` operand is a list or an iterator pays. */
+/** Whether guessing that an `ANY` operand is a list or an iterator pays. */
 export function usesAsContainer(i: Instr, slot: number): boolean {
   if (i.op === L.NEXT) return i.b === slot
   return (i.op === L.GET_INDEX || (i.op === L.SET_INDEX && i.k !== false)) && i.b === slot && i.kind !== SAW_OTHERS
 }
 
-/** Whether `i` is taken to work on ints: a guard stands before operands of which that is not known. */
+/** Whether `i` is assumed to work on ints: operands that are not known to be ints have a guard. */
 export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   const { op } = i
   const isOne = (type: number): boolean => type === ANY || type === NUMBER
@@ -147,11 +147,11 @@ export interface Callee {
   readonly graph: FlowGraph
   readonly region: Region
   readonly guessed: Guesses
-  /** Types inside, and of the result, for arguments whose types stand at `from` in the caller. */
+  /** Types inside, and of the result, for arguments whose types are at `from` in the caller. */
   solve(types: Types, from: number): { readonly states: Map<Block, Types>; readonly result: number }
 }
 
-/** Where a callee comes from that cannot change while the text runs: a capture of the closure, or a slot. */
+/** The origin of a callee that cannot change while the code runs: a capture of the closure, or a slot. */
 export type Origin = { readonly kind: 'capture' | 'slot'; readonly at: number } | null
 
 /** A call that is inlined. */
@@ -160,14 +160,14 @@ export interface TakenIn {
   readonly origin: Origin
 }
 
-/** What a unit takes for granted, behind guards. */
+/** What a unit assumes, behind guards. */
 export interface Guesses {
   readonly allowed: boolean
   readonly floatReads: ReadonlySet<Instr>
   readonly inlined: ReadonlyMap<Instr, TakenIn>
 }
 
-/** What `i` leaves in its result slot. */
+/** The type that `i` leaves in its result slot. */
 export function inferResultType(i: Instr, types: Types, { allowed: guesses, floatReads, inlined }: Guesses): number {
   const { op } = i
   if (guessesInts(i, types, guesses)) return NUMBER
@@ -199,9 +199,9 @@ export function inferResultType(i: Instr, types: Types, { allowed: guesses, floa
   return ANY
 }
 
-/** Longer texts are not written into the code. */
+/** Longer strings are not written into the code. */
 const SHORT = 80
-/** Such units have another order than their code points. */
+/** Units from here on are not ordered like their code points. */
 const SURROGATE = /[\ud800-\uffff]/
 
 function inferConstantType(value: unknown): number {
@@ -217,34 +217,34 @@ function inferConstantType(value: unknown): number {
   }
 }
 
-/** Whether `i` asks for the length of a text of which that is the number of its units. What is denied has no `quick`. */
+/** Whether `i` reads the length of a string whose length is its number of units. A refused builtin has no `quick`. */
 export function isLengthAtHand(i: Instr, types: Types): boolean {
   if (i.op !== L.BUILTIN1 || types[i.b] !== TEXT) return false
   const { name, quick } = i.k as BuiltinDef
   return name === 'len' && quick !== null
 }
 
-/** Whether there is as much fuel behind `i` as before it. */
+/** Whether `i` uses no fuel. */
 export function keepsFuel(i: Instr, types: Types): boolean {
   const { free, kind } = OPERATION_BY_CODE[i.op]!
   if (free) return true
   return (kind === 'equality' || kind === 'equality jump') && (isIdentity(types[i.b]!) || isIdentity(types[i.c]!))
 }
 
-/** Whether every dict and struct has the same keys behind `i` as before it. */
+/** Whether `i` leaves the keys of every dict and struct unchanged. */
 export function keepsShapes(i: Instr): boolean {
   const { quiet } = OPERATION_BY_CODE[i.op]!
   if (quiet === true || i.op === L.LOAD_MODULE || i.op === L.GET_INDEX) return true
   return (isNumeric(i.op) && i.op !== L.ADD_OWNED) || i.op === L.OWN || i.op === L.OWN_INDEX || i.op === L.OWN_PROP
 }
 
-/** Whether equality with a value of this type is identity, whatever is on the other side. */
+/** Whether equality with a value of this type is identity, for any other operand. */
 export function isIdentity(type: number): boolean {
   return type === TEXT || type === BOOL || type === NIL
 }
 
 /**
- * Slots whose value is in variables and has to be an object for `i`: to be called before `i`, whatever it does. They hold the
+ * Slots whose value is in variables and must be an object for `i`: to be called before `i`, whatever it does. They hold the
  * object from then on.
  */
 export function applyBefore(i: Instr, types: Types): number[] {
@@ -256,12 +256,12 @@ export function applyBefore(i: Instr, types: Types): number[] {
   return whole
 }
 
-/** The state behind `i` where control goes on at its `next`. */
+/** The state after `i` if control continues at its `next`. */
 export function applyAfter(i: Instr, types: Types, guesses: Guesses): void {
   const result = findWrite(i)
   if (result < 0) return
   const type = inferResultType(i, types, guesses)
-  // The guard has seen to it.
+  // The guard has checked it.
   if (guessesInts(i, types, guesses.allowed) || guessesBounds(i, types, guesses.allowed))
     for (const slot of listReads(i)) types[slot] = NUMBER
   else if (guessesList(i, types, guesses.allowed)) {
@@ -271,12 +271,12 @@ export function applyAfter(i: Instr, types: Types, guesses: Guesses): void {
   types[result] = type
 }
 
-/** What NEXT writes on its way to an item. */
+/** What NEXT writes on its edge to an item. */
 export function inferItemType(i: Instr, types: Types): number {
   return types[i.b] === RANGE_ITER || types[i.b] === COUNTER ? NUMBER : ANY
 }
 
-/** Whether the general form of a value has to be made. */
+/** Whether the general form of a value must be made. */
 export function isRaw(type: number): boolean {
   return type === FLOAT || type === RANGE || type === COUNTER
 }
@@ -287,7 +287,7 @@ function join(one: number, other: number): number {
   return one + other === RANGE_ITER + COUNTER ? RANGE_ITER : ANY
 }
 
-/** Types at the start of each block of a region, from those at its entry. Slots that are dead there are UNSET. */
+/** Types at the start of each block of a region, computed from those at its entry. Slots that are dead there are UNSET. */
 export function solveTypes(
   region: Region,
   entryTypes: Types,

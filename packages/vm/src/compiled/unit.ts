@@ -1,4 +1,4 @@
-// What a unit is made from and of (writer.ts), and what those who write one concern of it (fuel, views, inlined calls) ask of the whole.
+// The input and output of unit writers (writer.ts), and what the writers of one concern (fuel, views, inlined calls) need from the whole.
 
 import type { Instr } from '../interpreter/linked.js'
 import type { Machine } from '../interpreter/machine.js'
@@ -10,7 +10,7 @@ import type { Site } from './site.js'
 import type { Expectation } from './state.js'
 import type { Callee, Types } from './types.js'
 
-/** Text with what it refers to by number. */
+/** Source with the objects that it references by number. */
 export interface UnitText {
   readonly text: string
   readonly sites: Site[]
@@ -18,21 +18,21 @@ export interface UnitText {
   readonly expects: readonly Expectation[]
 }
 
-/** A whole function; a loop that is entered in mid-run; or the part of a generator from where it goes on to its next yields. */
+/** A whole function; a loop that is entered in mid-run; or the part of a generator from where it resumes to its next yields. */
 export type UnitKind = 'function' | 'loop' | 'part' | 'callee'
 
 export interface UnitOptions {
   readonly graph: FlowGraph
   readonly kind: UnitKind
   readonly entry: Block
-  /** The value of a slot where the unit is entered, for guesses. */
+  /** The values of slots at the entry of the unit, for guesses. */
   readonly sample: (slot: number) => unknown
   readonly machine: Machine
   /** A closure that runs this code. */
   readonly closure: HarnClosure
 }
 
-/** What the text of a callee is part of: a call, or a loop that calls a function for every element (callbacks.ts). */
+/** The context of an inlined callee: a call, or a loop that calls a function for every element (callbacks.ts). */
 export interface Host {
   readonly shared: Shared
   readonly call: Callee
@@ -40,43 +40,43 @@ export interface Host {
   readonly prefix: string
   /** The closure that is called. */
   readonly self: string
-  /** Whether fuel is not in the machine, and what there is then. */
+  /** Whether fuel is in a variable, and an expression for it. */
   readonly isQuiet: boolean
   readonly fuel: string
-  /** A value that the closure took along, where the text keeps those. */
+  /** A captured value, if the code keeps captures. */
   readonly capture?: (at: number) => string
   /** An expression that may use fuel. */
   readonly calling: (text: string, isApart: boolean) => string
   readonly lookForOwners: () => string
-  /** What stands behind the callee's handing over to the base tier. */
+  /** Code after the callee has handed over to the base tier. */
   readonly left: () => string
-  /** What stands behind a fault that it raised. */
+  /** Code after a fault that it raised. */
   readonly raised: () => string
-  /** Takes the result, in its general form or as a raw float. */
+  /** Receives the result, in its general form or as a raw float. */
   readonly result: (value: () => string, raw: () => string) => string
 }
 
-/** What a text has in common with those of the callees in it. */
+/** What a unit shares with its inlined callees. */
 export interface Shared {
   readonly sites: Site[]
   readonly constants: unknown[]
   readonly texts: Map<unknown, string>
-  /** Variables beside those of slots are declared always; those of slots, with what they begin with, when they are used. */
+  /** Variables other than those of slots are always declared; those of slots, with their initial values, only when they are used. */
   readonly slots: Map<string, string>
   readonly functions: string[]
-  /** Expressions whose value is found where the unit is entered → its variable. */
+  /** Expressions evaluated at the entry of the unit → their variable. */
   readonly tests: Map<string, string>
   labels: number
 }
 
-/** What a text begins with. */
+/** Statements at the start of the code. */
 export function makeShared(): Shared {
   return { sites: [], constants: [], texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
 }
 
-/** What those who write one concern of a unit ask of the writer of the whole. */
+/** What the writers of one concern of a unit need from the writer of the whole. */
 export interface WholeWriter extends InstrWriter {
-  /** What this text is part of: null for all but the text of a callee. */
+  /** The context of an inlined callee; null for everything else. */
   readonly host: Host | null
   readonly shared: Shared
   readonly region: Region
@@ -86,17 +86,17 @@ export interface WholeWriter extends InstrWriter {
   readonly isQuiet: boolean
   /** The block being written. */
   readonly at: Block | null
-  /** Whether others break to a block. */
+  /** Whether a block is the target of a break. */
   isLabelled(block: Block): boolean
-  /** The variable with this letter of a slot. */
+  /** The variable of a slot with this letter. */
   variable(letter: string, slot: number, start: string): string
-  /** A site that is only asked for its place. */
+  /** A site that is needed only for its position. */
   place(i: Instr): string
-  /** A fault came out of the call `i`. */
+  /** A fault was raised by the callee of `i`. */
   passOn(i: Instr, block: Block): string
   /** A call in a quiet loop uses a unit of fuel. */
   oweCall(): void
-  /** The writer of a callee that is part of this text. */
+  /** The writer of an inlined callee. */
   makeInner(host: Host): UnitBody
 }
 

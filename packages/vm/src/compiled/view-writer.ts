@@ -1,4 +1,4 @@
-// Views of lists (quiet.ts): variables with the items of a list that a quiet loop reads, and what keeps them true.
+// Views of lists (quiet.ts): variables with the items of a list that a quiet loop reads, and the code that keeps them valid.
 
 import type { Block } from './graph.js'
 import type { ViewNames } from './instr-writer.js'
@@ -14,7 +14,7 @@ export class ViewWriter {
     this.views = views
   }
 
-  /** The view of a list in `slot` where there is one, by the names of its variables. */
+  /** The view of the list in `slot`, if there is one, as the names of its variables. */
   find(slot: number, isReal: boolean): ViewNames | null {
     const view = this.listOpened().find((each) => each.slot === slot && each.isReal === isReal)
     if (view === undefined) return null
@@ -31,16 +31,16 @@ export class ViewWriter {
     return at === null || !this.whole.isQuiet ? [] : this.views.filter(({ loop }) => loop.has(at))
   }
 
-  /** Where a loop is entered. */
+  /** At the entry of a loop. */
   open(to: Block, from: Block | null): string {
     const opened = this.views.filter(({ header, loop }) => header === to && (from === null || !loop.has(from)))
     const first = opened.filter(({ isReal }) => isReal)
-    // A list that turns into doubles is no longer what other views saw.
+    // Converting a list to doubles invalidates the other views of it.
     const rest = first.length === 0 ? opened : this.views.filter(({ isReal, loop }) => !isReal && loop.has(to))
     return [...first, ...rest].map((view) => `${this.look(view, true)};`).join('')
   }
 
-  /** An expression that looks at the list again. */
+  /** An expression that examines the list again. */
   private look({ slot, isReal, isWritten, isOwned }: View, isFirst = false): string {
     const list = this.whole.any(slot)
     if (isReal && isOwned) return `${this.whole.variable('w', slot, 'EMPTY')}=${isFirst ? 'ownReals(m,' : 'ownRealsNow('}${list})`
@@ -52,7 +52,7 @@ export class ViewWriter {
     return `${length}=${list} instanceof List${isOwned ? `&&${list}.owned` : ''}&&${list}.raw===null?(${items}=${list}.boxed,${list}.length):0${owned}`
   }
 
-  /** Looks again at what is in `slot` now. */
+  /** Checks again what is in `slot` now. */
   lookAgain(slot: number): string {
     return this.listOpened()
       .filter((view) => view.slot === slot)
@@ -60,7 +60,7 @@ export class ViewWriter {
       .join('')
   }
 
-  /** After something may have got another owner. */
+  /** After a value may have got another owner. */
   lookForOwners(): string {
     const { host } = this.whole
     if (host !== null) return host.lookForOwners()
@@ -70,7 +70,7 @@ export class ViewWriter {
       .join('')
   }
 
-  /** Expressions that look again at all of them, after what may have changed lists. */
+  /** Expressions that examine all of them again, after something may have changed lists. */
   listLooks(): string[] {
     return this.listOpened().map((view) => this.look(view))
   }

@@ -1,9 +1,9 @@
-// Writes the JavaScript text of one unit: a whole function, or one loop that is entered in mid-run. Blocks become structured
-// code along the dominator tree (Ramsey, "Beyond Relooper"): a block with several ways in gets a label in front of which the
-// ways to it break; what follows a loop stands behind it, not inside.
+// Writes the JavaScript of one unit: a whole function, or one loop that is entered in mid-run. Blocks become structured
+// code along the dominator tree (Ramsey, "Beyond Relooper"): a block with several predecessors gets a label, and they break
+// to it; what follows a loop goes after it, not inside.
 //
-// Slots are variables: `r3` holds any value, `f3` a raw float. Where a fact ends (a join, a call, an exit), the value is put into
-// its general form. No script text gets into the text but through JSON.
+// Slots are variables: `r3` holds any value, `f3` a raw float. Where a fact ends (a join, a call, an exit), the value is converted to
+// its general form. Script text gets into the code only as JSON.
 
 import { LINKED } from '../interpreter/linked.js'
 import { HarnList } from '../values/list.js'
@@ -34,7 +34,7 @@ import type { Expectation } from './state.js'
 import type { Guesses, Types } from './types.js'
 import type { Host, Shared, UnitBody, UnitKind, UnitOptions, UnitText, WholeWriter } from './unit.js'
 
-/** Past this V8 would not optimise the result. */
+/** Beyond this length V8 would not optimise the result. */
 const MAX_SLOTS = 120
 
 export class UnitWriter implements WholeWriter {
@@ -42,10 +42,10 @@ export class UnitWriter implements WholeWriter {
   readonly machine: Machine
   readonly sites: Site[]
   readonly constants: unknown[]
-  /** What this text is part of: null for all but the text of a callee. */
+  /** The context of an inlined callee; null for everything else. */
   readonly host: Host | null
   readonly shared: Shared
-  /** In front of the names of variables and labels. */
+  /** Prefix of the names of variables and labels. */
   private readonly prefix: string = ''
   /** The closure that runs. */
   readonly self: string = 'c'
@@ -54,10 +54,10 @@ export class UnitWriter implements WholeWriter {
   readonly region: Region
   private readonly states: Map<Block, Types>
   private readonly kind: UnitKind
-  /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
+  /** Whether to assume ints where no other type was seen, and to take current values as a hint. */
   readonly guesses: boolean
   readonly guessed: Guesses
-  /** What slots have to hold where the unit is entered. */
+  /** What slots must hold at the entry of the unit. */
   private readonly expects: readonly Expectation[]
   private readonly layout: Layout
   private readonly fuelWriter: FuelWriter
@@ -66,7 +66,7 @@ export class UnitWriter implements WholeWriter {
   private readonly known = new KnownValues()
   private readonly written: ReadonlySet<number>
   /**
-   * Slots that the text reads or writes, null for all. What lies in others stays in the frame that the base tier has; a function that is
+   * Slots that the code reads or writes, null for all. The others stay in the frame that the base tier has; a function that is
    * called has no such frame.
    */
   private readonly touched: ReadonlySet<number> | null = null
@@ -77,7 +77,7 @@ export class UnitWriter implements WholeWriter {
   types: Types = new Uint8Array(0)
   /** Whether it is in a quiet loop. */
   isQuiet = false
-  /** The block that is being written. */
+  /** The block being written. */
   at: Block | null = null
   private asksWanted = false
 
@@ -132,7 +132,7 @@ export class UnitWriter implements WholeWriter {
     this.quiet = findQuietBlocks(this.region, this.states, this.guessed, leaves)
     const views = listViews(this.region, this.quiet, this.states, this.guessed, leaves)
     this.chooseOwners(views)
-    // A guess that does not hold on every way round is none.
+    // A guess that does not hold on every iteration is dropped.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
       .filter((slot) => types[slot]! > ANY && atEntry[slot] === types[slot])
@@ -144,7 +144,7 @@ export class UnitWriter implements WholeWriter {
     this.viewWriter = new ViewWriter(this, views)
   }
 
-  /** What a slot holds all the time that the text of a loop runs, undefined where that may change. */
+  /** The value of a slot that is constant while a loop runs, undefined if it may change. */
   private findSteady(slot: number): unknown {
     const { kind, entry, sample } = this.options
     if (kind !== 'loop' || entry.live[slot] === 0) return undefined
@@ -152,7 +152,7 @@ export class UnitWriter implements WholeWriter {
     return this.changing.has(slot) ? undefined : sample(slot)
   }
 
-  /** Which views are of owned lists only: those that are assigned to, unless what is there now says that this is rare. */
+  /** Which views are of owned lists only: those that are assigned to, unless the current value shows that this is rare. */
   private chooseOwners(views: readonly View[]): void {
     const { compiled } = this.code
     const written = views.filter(({ isWritten }) => isWritten)
@@ -169,23 +169,23 @@ export class UnitWriter implements WholeWriter {
     return false
   }
 
-  /** Whether the text is that of a function, which can call itself by name. */
+  /** Whether the unit is a function, which can call itself by name. */
   get isWhole(): boolean {
     return this.kind === 'function'
   }
 
-  /** Whether the text ends at `i`. */
+  /** Whether the code ends at `i`. */
   private leaves(i: Instr): boolean {
     return leavesCode(i) || (this.kind === 'part' && (i.op === LINKED.RETURN || i.op === LINKED.TAIL_NAMED))
   }
 
-  /** What stands at an instruction that leaves. */
+  /** The code of an instruction that leaves. */
   private writeLeaving(i: Instr): string {
     if (this.kind !== 'part' || (i.op !== LINKED.YIELD && i.op !== LINKED.RETURN)) return this.exit(i)
     if (i.op === LINKED.RETURN) return `${this.fuelWriter.refill()}m.yieldedAt=null;return END;`
     const kept = this.graph.listLiveWhileWaiting(i)
     if (kept === undefined) throw new Refusal('code that no path reaches')
-    // The iterator that a counter stands for does not know yet how far it is.
+    // The iterator that a counter represents has not been updated yet.
     const isStale = (slot: number): boolean => this.written.has(slot) || this.types[slot] === COUNTER
     const stores = kept.filter(isStale).map((slot) => `regs[b+${slot}]=${this.value(slot)};`)
     return `${this.fuelWriter.refill()}${stores.join('')}m.yieldedAt=${this.place(i)};return ${this.value(i.b)};`
@@ -209,7 +209,7 @@ export class UnitWriter implements WholeWriter {
       this.region.order.some((block) => block.instrs.some((i) => uses(i, slot)))
     if (!this.code.compiled.entryGuesses) return ANY
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
-    // In a function the first access finds out; in a loop every turn would ask again.
+    // In a function the first access checks; in a loop every iteration would check again.
     if (this.isWhole) return ANY
     for (const type of [LIST, RANGE_ITER, LIST_ITER]) {
       if (!fits(type, value) || !isUsed(usesAsContainer)) continue
@@ -274,7 +274,7 @@ export class UnitWriter implements WholeWriter {
     return { text, sites: this.sites, constants: this.constants, expects: this.expects }
   }
 
-  /** The text of a callee. */
+  /** The code of an inlined callee. */
   writeBody(): string {
     return this.writeTree(this.region.entry)
   }
@@ -299,7 +299,7 @@ export class UnitWriter implements WholeWriter {
     return text
   }
 
-  /** A block that others break to. */
+  /** A block that is the target of a break. */
   private writeJoined(block: Block): string {
     this.fuelWriter.owed = 0
     this.known.forgetAll()
@@ -330,7 +330,7 @@ export class UnitWriter implements WholeWriter {
     return parts.join('')
   }
 
-  /** The text of a chain of tests that begins at the end of a block. A float that is an int equals it, and nothing else but a number. */
+  /** The code of a chain of tests that begins at the end of a block. A float with an integer value equals the int; otherwise only numbers do. */
   private switch(head: Block): string | null {
     const chain = this.layout.chains.get(head)
     if (chain === undefined || (this.types[chain.slot] !== ANY && !this.isNumber(chain.slot))) return null
@@ -346,7 +346,7 @@ export class UnitWriter implements WholeWriter {
     return `switch(${selector}){${texts.join('')}}${this.go(rest.from, rest.to)}`
   }
 
-  /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
+  /** Control continues at `to`; a block with one predecessor is written right here. `written` is a slot that was just set. */
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     const wasQuiet = this.isQuiet
@@ -388,7 +388,7 @@ export class UnitWriter implements WholeWriter {
     return this.layout.labelled.has(block)
   }
 
-  /** Known where the unit is entered, and forgotten by the machine there: calls that it makes must not see it. */
+  /** Known at the entry of the unit, where the machine forgets it: the calls that it makes must not see it. */
   get wanted(): string {
     this.asksWanted = true
     return 'wanted'
@@ -440,7 +440,7 @@ export class UnitWriter implements WholeWriter {
     return name
   }
 
-  /** Start, last item and whether the end is left out, of a range in variables. */
+  /** Start, last item and whether the end is exclusive, of a range in variables. */
   private bounds(slot: number): string {
     return [this.variable('a', slot, '0'), this.variable('e', slot, '0'), this.variable('x', slot, 'false')].join()
   }
@@ -455,25 +455,25 @@ export class UnitWriter implements WholeWriter {
     return this.setRange(i.a, a!, e!, x!)
   }
 
-  /** The variables of an iterator over a range: its next item, the last one, and the object that it stands for or null. */
+  /** The variables of a range iterator: its next item, the last one, and the object that it represents or null. */
   counter(slot: number): { readonly at: string; readonly last: string; readonly shared: string } {
     return { at: this.variable('n', slot, '0'), last: this.variable('e', slot, '0'), shared: this.any(slot) }
   }
 
-  /** Begins to iterate over a range in variables. */
+  /** Starts iterating over a range in variables. */
   startCounter(i: Instr): string {
     const { at, shared } = this.counter(i.a)
     const [start] = this.bounds(i.b).split(',')
     return `${i.a === i.b ? '' : this.copyRange(i)}${at}=${start!};${shared}=null;`
   }
 
-  /** Goes on with an iterator that is there. */
+  /** Continues an existing iterator. */
   private resumeCounter(slot: number): string {
     const { at, last, shared } = this.counter(slot)
     return `${at}=${shared}.state[1];${writeShort(at)}${last}=lastOf(${shared}.state[0]);${writeShort(last)}`
   }
 
-  /** Makes objects of what `i` needs as objects. */
+  /** Makes the objects that `i` needs. */
   private makeWhole(i: Instr): string {
     const before = this.types.slice()
     const slots = applyBefore(i, this.types)
@@ -500,7 +500,7 @@ export class UnitWriter implements WholeWriter {
     return this.fuelWriter.writeTurn(i, block)
   }
 
-  /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
+  /** An expression that may use fuel, also within a quiet loop. It may change lists, unless `isApart`. */
   writeCalling(text: string, isApart = false): string {
     if (!this.isQuiet) return text
     if (this.host !== null) return this.host.calling(text, isApart)
@@ -525,7 +525,7 @@ export class UnitWriter implements WholeWriter {
 
   // ---- what is known here (known-values.ts)
 
-  /** An expression for the variant of what is in a slot, undefined for what has none: a `match` asks for it again and again. */
+  /** An expression for the variant of the value in a slot, undefined if it has none: a `match` needs it repeatedly. */
   writeVariant(slot: number): string {
     const name = this.variable('g', slot, 'null')
     return this.known.noteVariant(slot) ? name : `(${name}=${this.any(slot)}?.variant)`
@@ -547,7 +547,7 @@ export class UnitWriter implements WholeWriter {
     return this.types[slot] === NUMBER
   }
 
-  /** Whether `i`, which reads by index, is taken to give a float. */
+  /** Whether `i`, which reads by index, is assumed to give a float. */
   readsFloat(i: Instr): boolean {
     return this.guessed.floatReads.has(i)
   }
@@ -556,7 +556,7 @@ export class UnitWriter implements WholeWriter {
     return this.types[slot] === BOOL
   }
 
-  /** The text that stands for a constant that is no number, bool or nil. */
+  /** An expression for a constant that is not a number, bool or nil. */
   constant(value: unknown): string {
     if (typeof value === 'string' && value.length < 80) return JSON.stringify(value)
     let text = this.shared.texts.get(value)
@@ -567,12 +567,12 @@ export class UnitWriter implements WholeWriter {
     return text
   }
 
-  /** A name for a statement to break out of. */
+  /** A label for a statement to break out of. */
   makeLabel(): string {
     return `X${this.shared.labels++}`
   }
 
-  /** A function of the unit's own; `write` is given its name, which is the answer. */
+  /** A nested function of the unit; `write` is given its name, which is returned. */
   writeInner(write: (name: string) => string): string {
     const { functions } = this.shared
     const name = `i${functions.length}`
@@ -602,7 +602,7 @@ export class UnitWriter implements WholeWriter {
     return this.fuelWriter.refill() + (host === null ? `return ${text}` : text + host.left())
   }
 
-  /** The base tier goes on before `i`, of which nothing has happened. */
+  /** The base tier continues before `i`, which has had no effect yet. */
   exit(i: Instr): string {
     return this.leave('X', i, true)
   }
@@ -612,7 +612,7 @@ export class UnitWriter implements WholeWriter {
     return this.leave('G', i, true)
   }
 
-  /** As exit, from a call that may have taken the unit of fuel that was missing. */
+  /** As exit, from a call that may have used the last unit of fuel. */
   restart(i: Instr): string {
     return this.leave('XF', i, true)
   }
@@ -622,19 +622,19 @@ export class UnitWriter implements WholeWriter {
     return this.leave('X', i, false)
   }
 
-  /** A call that a fault came out of, or that stopped. */
+  /** A call that returned because of a fault or a stop. */
   writeAfterCall(i: Instr, block: Block, fromRun = false): string {
     return `{if(m.raised!==null){${fromRun ? 'leaveRun(m);' : ''}${this.passOn(i, block)}}${this.wait(i)}}`
   }
 
-  /** A fault came out of the call `i`. */
+  /** A fault was raised by the callee of `i`. */
   passOn(i: Instr, block: Block): string {
     if (this.isCaught(block)) return this.catchWith(block, `passed(m,${this.place(i)})`)
     if (!this.isWhole) return this.leave('XP', i, true)
     return `${this.fuelWriter.refill()}return P(m,${this.place(i)},c);`
   }
 
-  // ---- callees that are part of the text (inlined-calls.ts)
+  // ---- inlined callees (inlined-calls.ts)
 
   writeInlined(i: Instr, block: Block): string | null {
     return this.inlinedCalls.write(i, block)
@@ -645,7 +645,7 @@ export class UnitWriter implements WholeWriter {
     return new UnitWriter({ ...this.options, graph, kind: 'callee', entry: graph.entry }, host)
   }
 
-  /** A value that the closure took along; in a loop it is read where the unit is entered. */
+  /** A captured value; in a loop it is read where the unit is entered. */
   capture(at: number): string {
     if (this.host?.capture !== undefined) return this.host.capture(at)
     const text = `${this.self}.captures[${at}]`
@@ -667,10 +667,10 @@ export class UnitWriter implements WholeWriter {
     )
   }
 
-  /** `text` is a fault of `i`. */
+  /** `text` is an expression for a fault of `i`. */
   writeFault(i: Instr, block: Block, text: string): string {
     const { host } = this
-    // As from a call, which it is.
+    // Reported as a fault from a call.
     if (host !== null) return `${this.fuelWriter.refill()}R(m,${this.place(i)},${this.self},${text});${host.raised()}`
     if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
     if (!this.isWhole) return this.leave('XR', i, true, `,${text}`)
@@ -687,7 +687,7 @@ export class UnitWriter implements WholeWriter {
     return `${this.any(handler!.faultSlot)}=${text};${this.go(block, handler!, handler!.faultSlot)}`
   }
 
-  /** A site that is only asked for its place. */
+  /** A site that is needed only for its position. */
   place(i: Instr): string {
     return `S[${this.sites.push(new Site(this.code, i, [])) - 1}]`
   }
@@ -709,8 +709,8 @@ function listTouchedSlots(blocks: readonly Block[]): Set<number> {
 }
 
 /**
- * An int that comes from elsewhere may have the form of a double, in which V8 would then keep all that is computed from it. The call
- * is for long ones; where it was never made, V8 knows them to be short.
+ * An int from elsewhere may be represented as a double, and V8 would then keep everything computed from it as doubles. Large ints
+ * go through the call; if it was never made, V8 knows that all ints are small.
  */
 function writeShort(name: string): string {
   return `q=${name}|0;${name}=q===${name}?q:wide(${name});`

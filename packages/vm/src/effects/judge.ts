@@ -1,21 +1,21 @@
-// What a host that judges effects says and is asked. The machine has no policy of its own: a host that has one gives an EffectJudge
-// (builtins/builtin.ts) with MachineOptions.
+// The interface of a host that judges effects. The machine has no policy: a host that has one passes an EffectJudge
+// (builtins/builtin.ts) in MachineOptions.
 
 import type { Plain } from '../values/data.js'
 import type { SpanWork } from './span-marks.js'
 
-/** An effect as the call of a tool: what traces and grants name. */
+/** An effect as a tool call: the names that traces and grants use. */
 export interface EffectAsCall {
   readonly tool: string
   readonly args: { readonly [name: string]: Plain }
-  /** Arguments that nobody may read in a record, by name. */
+  /** Names of arguments that must not appear in a record. */
   readonly secret?: readonly string[]
 }
 
-/** `judge` refuses and counts nothing; `count` counts only, for what a mock answers; `both` is for what is performed. */
+/** `judge` decides without counting; `count` only counts, for effects that a mock answers; `both` is for effects that are performed. */
 export type JudgeMode = 'both' | 'judge' | 'count'
 
-/** An effect as a piece of work (span-marks.ts). */
+/** The span of an effect (span-marks.ts). */
 export interface EffectSpan {
   readonly work: SpanWork
   readonly name: string

@@ -1,4 +1,4 @@
-// What the answer to an effect is to the task that waits for it: a value, or a fault of the kind that the provider named.
+// The outcome of an effect as its waiting task sees it: a value, or a fault of the kind that the provider named.
 
 import { EdgeError, PlainSize, ValueWalk, fromPlain, measurePlain } from '../values/plain.js'
 import type { Plain } from '../values/data.js'
@@ -27,16 +27,16 @@ export function makeDelivery(outcome: EffectOutcome): Delivery {
   return outcome.ok ? { kind: 'value', value: toValue(outcome) } : { kind: 'fault', fault: makeEffectFault(outcome) }
 }
 
-/** The value of an answer; the one that was prepared, where one was. */
+/** The value of an outcome; the prepared one, if there is one. */
 export function toValue(outcome: Extract<EffectOutcome, { ok: true }>): Value {
   const made = prepared.get(outcome)
   if (made === undefined) return fromPlain(outcome.value)
-  // A machine changes what nobody else holds: a second delivery makes its own.
+  // A machine changes values in place that nothing else holds, so a second delivery makes its own.
   prepared.delete(outcome)
   return made.value
 }
 
-/** Heap units that an answer takes in the machine. Raises EdgeError beyond `most`. */
+/** Heap units of an outcome in the machine. Throws EdgeError beyond `most`. */
 export function measureOutcome(outcome: EffectOutcome, most: number): number {
   const made = prepared.get(outcome)
   if (made !== undefined && made.units <= most) return made.units
@@ -48,7 +48,7 @@ export function measureOutcome(outcome: EffectOutcome, most: number): number {
 const ERROR_KINDS: ReadonlySet<unknown> = new Set(EFFECT_ERROR_KINDS)
 
 /**
- * Why an answer is none that a machine can take in, null when it is one: it is no outcome, it holds what is no data, or it is nested
+ * Why a machine cannot accept an outcome, null if it can: it is not an outcome, contains values other than data, or is nested
  * too deeply or larger than `most` heap units.
  */
 export function describeOutcomeProblem(outcome: unknown, most: number): string | null {
@@ -57,15 +57,15 @@ export function describeOutcomeProblem(outcome: unknown, most: number): string |
   return walk.problem
 }
 
-/** Values of answers that were made before they are delivered: a machine cannot let go of the thread while it takes one in. */
+/** Values made before their delivery: a machine cannot return control to the host while it converts an outcome. */
 const prepared = new WeakMap<EffectOutcome, { readonly value: Value; readonly units: number }>()
 
 /**
- * `describeOutcomeProblem` in pieces. An answer of several pieces is made into values, too, which its delivery takes. Nothing of it may change
+ * `describeOutcomeProblem` in pieces. An outcome of several pieces is also converted to values, which its delivery uses. It must not change
  * between two pieces.
  */
 export class OutcomeWalk {
-  /** Known when all is done. */
+  /** Set when everything is done. */
   problem: string | null = null
   private readonly outcome: unknown
   private size: PlainSize | null = null
@@ -78,7 +78,7 @@ export class OutcomeWalk {
     if (this.problem === null) this.runGuarded(() => (this.size = new PlainSize(readData(outcome as EffectOutcome), most)))
   }
 
-  /** Does a piece; whether all is done. */
+  /** Does one piece; returns whether everything is done. */
   step(piece?: number): boolean {
     let isDone = true
     this.runGuarded(() => (isDone = this.go(piece)))
@@ -100,7 +100,7 @@ export class OutcomeWalk {
 
   private begin(): boolean {
     const outcome = this.outcome as EffectOutcome
-    // The value of an error is small, or its size was a problem.
+    // The value of an error is small; if not, its size was reported as a problem.
     if (!outcome.ok) return true
     this.value = new ValueWalk(outcome.value ?? null)
     return false
@@ -117,7 +117,7 @@ export class OutcomeWalk {
   }
 }
 
-/** Whether an answer is one that any machine can take in, by a look at it: a number, a truth value, nothing. */
+/** Whether any machine can accept an outcome, by a quick test: a number, a bool, nothing. */
 export function isPlainAnswer(outcome: EffectOutcome): boolean {
   if ((outcome as { readonly ok?: unknown } | null)?.ok !== true) return false
   const { value } = outcome as { readonly value: unknown }

@@ -1,5 +1,5 @@
-// What a machine tells about the calls it makes, through MachineOptions.trace: one record a call, at the moment its outcome is
-// known to the script, in an order that depends on nothing but the run. The listener cannot answer, so tracing changes nothing;
+// Records of calls that a machine passes to MachineOptions.trace: one record per call, when its outcome is
+// known to the script, in an order that depends only on the run. The listener returns nothing, so tracing changes nothing;
 // hashing, redaction and storage are the host's (stdlib-tools/src/trace).
 
 import type { Plain } from '../values/data.js'
@@ -10,7 +10,7 @@ export interface TraceRecord {
   readonly tool: string
   readonly alias: string | null
   readonly version: string | null
-  /** `harn`, `host_bridge` …; `builtin` for an effect that a builtin asked for by itself. */
+  /** `harn`, `host_bridge` …; `builtin` for an effect that a builtin requested directly. */
   readonly executor: string
   readonly callId: string
   /** The call within which this one was made; null at the top. */
@@ -22,7 +22,7 @@ export interface TraceRecord {
   readonly policy: Plain
   /** Names of arguments that the tool's schema marks as secret. */
   readonly secret: readonly string[]
-  /** None for a result that was kept. */
+  /** None for a cached result. */
   readonly attempts: number
   readonly cached?: boolean
   /** By the machine's clock. */

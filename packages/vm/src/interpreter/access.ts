@@ -1,4 +1,4 @@
-// Property, index and slice access, their assignments, and destructuring. A Fault as result means failure.
+// Property, index and slice access, their assignments, and destructuring. A result that is a Fault means failure.
 
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
@@ -61,7 +61,7 @@ function readRangeItem(range: HarnRange, index: number): Value | Fault {
   return wrapInt(BigInt(range.start) + BigInt(at))
 }
 
-/** A bound that is nil is as good as one that was left out. */
+/** A bound that is nil counts as left out. */
 export function slice(x: Value, start: Value, end: Value): Value | Fault {
   if (!(x instanceof HarnList) && typeof x !== 'string') return makeTypeFault(`cannot slice ${typeName(x)}`)
   if (start !== null && !isInt(start)) return makeTypeFault(`slice start must be an integer, got ${typeName(start)}`)
@@ -71,14 +71,14 @@ export function slice(x: Value, start: Value, end: Value): Value | Fault {
   const from = start === null ? 0 : clamp(Number(start))
   const to = end === null ? length : clamp(Number(end))
   if (x instanceof HarnList) {
-    // What it holds is now in the part, too.
+    // Its elements are now in the part, too.
     x.nest = null
     return from >= to ? new HarnList([]) : new HarnList(x.items.slice(from, to))
   }
   return from >= to ? '' : sliceText(x, from, to)
 }
 
-/** `x` with the property set. In place where `x` is owned and `mayOwn` says that its variable is about to be overwritten. */
+/** `x` with the property set. In place if `x` is owned and `mayOwn` says that its variable is about to be overwritten. */
 export function setProperty(x: Value, name: string, value: Value, mayOwn: boolean): Value | Fault {
   if (x instanceof Keyed) {
     const target = mayOwn && x.owned ? x : x.copy()
@@ -108,7 +108,7 @@ export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean):
   return x
 }
 
-/** As setIndex, of what its holder alone has. */
+/** As setIndex, for a container that only its holder references. */
 export function setHeldIndex(x: Value, index: Value, value: Value): Value | Fault {
   if (x instanceof HarnList) {
     if (!isInt(index)) return x

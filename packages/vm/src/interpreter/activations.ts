@@ -1,6 +1,6 @@
-// Native frames and generators on the stacks: entering and leaving them, and carrying out what a builtin or a step asked for
-// through its context. Each function works on the coroutine that stands at the instruction in question; those that answer a
-// boolean say whether the task goes on.
+// Native frames and generators on the stacks: entering and leaving them, and carrying out what a builtin or a step requested
+// through its context. Each function works on the coroutine that is at the instruction in question. Those that return a
+// boolean return whether the task can continue.
 
 import { CONTROL } from '../builtins/builtin.js'
 import { makeIterFrame, takeNextSimple } from '../builtins/iter.js'
@@ -18,18 +18,18 @@ import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from './machine.js'
 
-/** NEXT on an iterator that the loop does not know. */
+/** NEXT on an iterator that the loop does not handle. */
 export function advanceIter(m: Machine, task: Task, iter: HarnIter): boolean {
   const item = takeNextSimple(iter)
   if (item !== undefined) {
     m.give(task.current, item)
     return true
   }
-  // With no frame between them: this is what a generator is for.
+  // Without a frame between them: this is the common use of a generator.
   return pullFrom(m, task, iter.op === 'generator' ? (iter.state[0] as HarnGenerator) : iter)
 }
 
-/** Asks a source for its next item; the answer is delivered to the instruction `co` stands at. */
+/** Requests the next item of a source; it is delivered to the current instruction of `co`. */
 function pullFrom(m: Machine, task: Task, source: HarnIter | HarnGenerator): boolean {
   if (source instanceof HarnIter) return pushNative(m, task, 'iter.next', makeIterFrame(source) as unknown as FrameState)
   const own = source.coroutine
@@ -50,13 +50,13 @@ function pullFrom(m: Machine, task: Task, source: HarnIter | HarnGenerator): boo
   task.current = own
   if (own.paused) {
     own.paused = false
-    // When resumed, the yield itself gives nil.
+    // When resumed, the yield itself evaluates to nil.
     m.give(own, null)
   }
   return true
 }
 
-/** `yield`: hands the value to whoever pulls; a no-op in a generator that is called as a plain function. */
+/** `yield`: passes the value to the consumer; does nothing in a generator that is called as a plain function. */
 export function yieldValue(m: Machine, task: Task, value: Value): boolean {
   const co = task.current
   const pulled = co.generator !== null && co.fp === 0 ? co.resumer : null
@@ -93,7 +93,7 @@ export function pushNative(m: Machine, task: Task, kind: string, state: FrameSta
   return true
 }
 
-/** Leaves the top native frame in any way. */
+/** Leaves the top native frame, for any reason. */
 export function popNative(m: Machine, task: Task): NativeActivation {
   const co = task.current
   const activation = co.frames[co.fp] as NativeActivation
@@ -128,12 +128,12 @@ export function settleStep(m: Machine, task: Task, result: Result): boolean {
   return true
 }
 
-/** Goes on as a function of an internal module; its result is that of the builtin at which the task's coroutine stands. */
+/** Continues as a function of an internal module; its result is that of the builtin at the coroutine's current instruction. */
 function enterLibrary(m: Machine, task: Task, body: LibraryCall, args: readonly Value[]): boolean {
   const { module, function: name, output } = body
   const known = m.entries.get(body)
   if (known !== undefined) return enterAt(m, task, known, args)
-  // The first call runs the module's own code before, and some calls drop what is printed in them: both need a frame around.
+  // Running the module's own code first, or dropping the output of a call, needs a frame around it.
   if (output === 'drop' || !m.isStarted(module))
     return pushNative(m, task, output === 'drop' ? 'library.muted' : 'library.start', {
       module,
@@ -154,7 +154,7 @@ function enterAt(m: Machine, task: Task, callee: HarnClosure, args: readonly Val
   return m.enter(task, callee, from, args.length, true)
 }
 
-/** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */
+/** Carries out what a builtin or step requested through its context. Returns whether the task can continue. */
 export function carryOut(m: Machine, task: Task): boolean {
   const action = m.context.action
   m.context.action = null
@@ -162,7 +162,7 @@ export function carryOut(m: Machine, task: Task): boolean {
   const co = task.current
   switch (action.kind) {
     case 'fault':
-      // A step's own fault leaves its frame; `onFault` is for what it called.
+      // A step's own fault leaves its frame; `onFault` handles faults of its calls.
       if (co.instr === NATIVE_STEP) popNative(m, task)
       return m.raise(task, action.fault)
     case 'refused':

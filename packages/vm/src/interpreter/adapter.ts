@@ -1,5 +1,5 @@
-// Closures that call a builtin with some arguments already bound: what a synthesised tool or a spawned builtin is to scripts.
-// Their code is a module of its own, made on demand and named by what it does, so that a snapshot can make it again.
+// Closures that call a builtin with some arguments already bound: how scripts see a synthesised tool or a spawned builtin.
+// Their code is a separate module, made on demand and named by what it does, so that a snapshot can make it again.
 
 import { OPCODES } from '@bridle/compiler/bytecode'
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
@@ -16,7 +16,7 @@ export function isAdapterKey(key: string): boolean {
 
 const STREAM_PREFIX = 'native-stream:'
 
-/** The module whose function yields what a builtin gives until it gives END. */
+/** The module whose function yields the results of a builtin until it returns END. */
 export function getStreamModule(machine: Machine, builtin: string, bound: number): Module {
   return getAdapter(machine, `${STREAM_PREFIX}${builtin}/${bound}/`)
 }
@@ -25,7 +25,7 @@ function getAdapterModule(machine: Machine, builtin: string, bound: number, para
   return getAdapter(machine, `${PREFIX}${builtin}/${bound}/${params.join(',')}`)
 }
 
-/** A closure (as scripts see it) that calls a builtin with `bound` before its own arguments, which `params` names. */
+/** A closure that calls a builtin with `bound` before its own arguments, which `params` names. */
 export function makeAdapterClosure(
   machine: Machine,
   builtin: string,
@@ -36,7 +36,7 @@ export function makeAdapterClosure(
   return new HarnClosure(module.functions[0]!, [...bound])
 }
 
-/** The module of a key that getAdapterModule gave. Raises an Error for a builtin that the registry lacks. */
+/** The module of a key from getAdapterModule. Throws an Error for a builtin that the registry lacks. */
 export function getAdapter(machine: Machine, key: string): Module {
   const known = machine.adapters?.get(key)
   if (known !== undefined) return known

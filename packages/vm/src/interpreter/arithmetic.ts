@@ -1,4 +1,4 @@
-// Operators in full: what the loop's quick checks fall back to. A Fault as result means that the operation failed.
+// Complete operators: the fallback of the loop's quick checks. A result that is a Fault means that the operation failed.
 // Ints wrap at 64 bits; results within ±2^53 are numbers, others bigints (values/value.ts).
 
 import { HarnDict } from '../values/dict.js'
@@ -44,7 +44,7 @@ export function add(x: Value, y: Value): Value | Fault {
   return makeTypeFault(`Cannot add ${typeName(x)} and ${typeName(y)}`)
 }
 
-/** `x + y` where `x` came from a variable that the result overwrites: an owned container grows in place. */
+/** `x + y` where the result overwrites the variable of `x`: an owned container grows in place. */
 export function addOwned(x: Value, y: Value): Value | Fault {
   if (x instanceof HarnList && x.owned && y instanceof HarnList && y !== x) {
     y.nest = null
@@ -115,7 +115,7 @@ export function power(x: Value, y: Value): Value | Fault {
   return makeTypeFault(`Cannot exponentiate ${typeName(x)} by ${typeName(y)}`)
 }
 
-/** Square and multiply on 64 bits, so that a huge exponent costs 64 steps and no huge number. */
+/** Square and multiply on 64 bits, so that a huge exponent takes 64 steps and makes no huge number. */
 function computeWrappingPower(base: bigint, exponent: bigint): Int {
   let result = 1n
   let square = BigInt.asIntN(64, base)
@@ -133,7 +133,7 @@ export function negate(x: Value): Value | Fault {
   return makeRuntimeFault(`Cannot negate value of type ${typeName(x)}`)
 }
 
-/** Whether `x in c`; false for every other kind of container. */
+/** Whether `x in c`; false for a container of any other kind. */
 export function contains(x: Value, c: Value): boolean {
   if (c instanceof HarnList) {
     work(searchUnits(c.length, x))

@@ -1,5 +1,5 @@
-// Calls that are not the loop's fast path: methods of structs and dicts, builtins as values, generators, names that the callers'
-// scopes hold. Each works on the coroutine that stands at the call, and answers whether the task goes on.
+// Calls outside the loop's fast path: methods of structs and dicts, builtins as values, generators, names from the callers'
+// scopes. Each function works on the coroutine that is at the call, and returns whether the task can continue.
 
 import { Fault, makeRuntimeFault, makeTypeFault } from './fault.js'
 import { findClosestName } from './suggest.js'
@@ -19,12 +19,12 @@ import type { CallSite, FoundMethod, Machine } from './machine.js'
 import type { Task } from '../scheduler/task.js'
 import type { Value } from '../values/value.js'
 
-/** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
+/** A call of a method that is not builtin: structs, callable dict entries, ranges as iterators, nil. */
 export function callMethod(m: Machine, task: Task, receiver: Value, from: number, argc: number, site: MethodSite): boolean {
   const co = task.current
   if (receiver instanceof HarnStruct) {
     const method = findStructMethod(m, receiver, site)
-    // A struct method is a run of its own, as is a callable entry of a dict.
+    // A struct method is a separate run, as is a callable entry of a dict.
     if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
     if (field instanceof HarnClosure)
@@ -54,14 +54,14 @@ export function findStructMethod(m: Machine, receiver: HarnStruct, { name, place
     : findMethod(m, receiver, name, place)
 }
 
-/** The method that a call found last, as far as that is still known. */
+/** The method that a call found last, if that is still cached. */
 export function findLastMethod(m: Machine, { name, place }: MethodSite): HarnClosure | null {
   const found = m.methodCache[place]
   return found !== undefined && found.name === name ? found.method : null
 }
 
 function findMethod(m: Machine, receiver: HarnStruct, name: string, place: number): HarnClosure | null {
-  // What was found before the last time: a few structs may take turns.
+  // The method found before the last: a few structs may alternate.
   const last = m.methodCache[place] ?? null
   for (let each = last === null ? null : last.older; each !== null; each = each.older)
     if (each.name === name && each.struct === receiver.name && each.home === receiver.home) return each.method
@@ -71,14 +71,14 @@ function findMethod(m: Machine, receiver: HarnStruct, name: string, place: numbe
       if (method === undefined && key.endsWith(`::${receiver.name}`)) method = methods.get(name)
     if (method === undefined) return null
   }
-  // The machine begins with an array that it shares with others.
+  // The initial array is shared by all machines.
   if (m.methodCache.length === 0) m.methodCache = []
   while (m.methodCache.length <= place) m.methodCache.push(NO_METHOD)
   m.methodCache[place] = { struct: receiver.name, home: receiver.home, name, method, older: keepNewest(last, MOST_FOUND) }
   return method
 }
 
-/** Methods that a call remembers beside the last. */
+/** Number of methods that a call remembers besides the last. */
 const MOST_FOUND = 4
 
 function keepNewest(found: FoundMethod | null, count: number): FoundMethod | null {
@@ -86,10 +86,10 @@ function keepNewest(found: FoundMethod | null, count: number): FoundMethod | nul
   return { ...found, older: keepNewest(found.older, count - 1) }
 }
 
-/** Found by nobody: no method has the empty name. */
+/** Marks an unset entry: no method has the empty name. */
 const NO_METHOD: FoundMethod = { struct: '', home: '', name: '', method: null as never, older: null }
 
-/** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
+/** A call whose callee is not a plain closure. `site` is null if the callee has no name to fall back to. */
 export function callFrom(
   m: Machine,
   task: Task,
@@ -97,13 +97,13 @@ export function callFrom(
   from: number,
   argc: number,
   site: CallSite | null,
-  // False where the instruction cannot be run again, because it has charged something.
+  // False if the instruction cannot run again, because it has charged something.
   isFuelPoint = true,
 ): boolean {
   const co = task.current
   if (callee instanceof HarnClosure) {
     if (callee.code.plain) return m.enter(task, callee, from, argc, leavesLibrary(co.frames[co.fp], callee))
-    // A generator may pull one that it makes, and so on without end: this is where that is bounded.
+    // Bounds the nesting of generators: one may pull another that it makes, and so on endlessly.
     if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
     m.charge(1, COROUTINE_UNITS + 16 * argc)
     const generator = new HarnGenerator(callee.code.chunk.kind === 'stream' ? 'stream' : 'generator', null)
@@ -125,13 +125,13 @@ export function callFrom(
     if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
     return callFrom(m, task, found, from, argc, null, isFuelPoint)
   }
-  // The compiler guesses only where it sees that nothing is bound; a variable may still hold something that cannot be called.
+  // The compiler guesses a builtin only if no variable has the name; a variable may still hold a value that cannot be called.
   return m.raise(task, makeUndefinedFault(site.name, site.suggestion ?? suggestBuiltin(m, site.name)))
 }
 
-/** Units of looking a name up among those of all builtins: a quarter of a millisecond at worst. */
+/** Fuel for looking a name up among those of all builtins: a quarter of a millisecond at worst. */
 const UNITS_A_SUGGESTION = 2500
-/** No builtin has so long a name, and taking a long one apart takes long. */
+/** No builtin has such a long name, and parsing a long one takes long. */
 const LONGEST_NAME = 256
 
 function suggestBuiltin(m: Machine, name: string): string | null {
@@ -164,7 +164,7 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   return m.raise(task, makeTypeFault(`cannot pipe into ${typeName(callee)}`))
 }
 
-/** Nothing bounds tail calls but fuel, so that this is a fuel point; without fuel the instruction is run again later. */
+/** Only fuel bounds tail calls, so this is a fuel point; without fuel the instruction runs again later. */
 function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number): boolean {
   if (--m.fuel < 0) return m.refuel(task)
   const co = task.current
@@ -177,12 +177,12 @@ function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number)
   return true
 }
 
-/** What the compiler alone may call has a name that no identifier is; a text that is called (`x |> "name"`) must not reach it either. */
+/** Names of builtins that only the compiler may call are not identifiers; a called string (`x |> "name"`) must not reach them either. */
 const isSpellable = (name: string): boolean => !name.endsWith('!')
 
 /**
- * A callable that the callers' scopes hold under this name, else a builtin, else null. Scopes of other
- * modules do not count: a function sees nothing of those that import its module.
+ * A callable in the callers' scopes under this name, else a builtin, else null. Scopes of other
+ * modules do not count: a function cannot see those that import its module.
  */
 export function findCallable(m: Machine, task: Task, name: string): Value {
   const { current } = task

@@ -1,4 +1,4 @@
-// What operators cost beyond one step: work and memory by the size of what they copy, charged before the work.
+// The cost of operators beyond one step: work and memory by the size of what they copy, charged before the work.
 
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -8,17 +8,17 @@ import { HarnFloat } from '../values/scalars.js'
 import type { Machine } from './machine.js'
 import type { Value } from '../values/value.js'
 
-/** Whether comparing this value may take long. Floats are not, which compiled code holds without a box. */
+/** Whether comparing this value may take long. Floats are excluded, because compiled code holds them without a box. */
 export function isLong(x: Value): boolean {
   return typeof x === 'string' ? x.length > SHORT_TEXT : typeof x === 'object' && x !== null && !(x instanceof HarnFloat)
 }
 
-/** Whether reading an element takes long: one of a text is found by counting, and what is no text is shown to be a key. */
+/** Whether reading an element takes long: in a string it is found by counting, and keys that are not strings are formatted first. */
 export function isLongAccess(x: Value, index: Value): boolean {
   return (typeof x === 'string' && x.length > SHORT_TEXT) || isShownAsKey(index)
 }
 
-/** Whether setting an element or a field copies what it is part of, or shows what is no text to have a key. */
+/** Whether setting an element or a field copies its container, or formats a key that is not a string. */
 export function isLongUpdate(x: Value, index: Value): boolean {
   return ((x instanceof HarnList || x instanceof Keyed) && !x.owned) || isShownAsKey(index)
 }
@@ -27,7 +27,7 @@ export function isShownAsKey(index: Value): boolean {
   return typeof index === 'object' && index !== null && !(index instanceof HarnFloat)
 }
 
-/** A text made of others is put together when it is first read. */
+/** A string concatenated from others is flattened when it is first read. */
 export function chargeText(m: Machine, length: number): void {
   if (length > LONG_TEXT) m.charge(length >> JOINED_BITS)
 }
@@ -35,7 +35,7 @@ export function chargeText(m: Machine, length: number): void {
 const LONG_TEXT = 4095
 const JOINED_BITS = 10
 
-/** `inPlace`: the result takes the place of `x`, which may be changed where it is owned. */
+/** `inPlace`: the result replaces `x`, which may be changed if it is owned. */
 export function chargeJoin(m: Machine, x: Value, y: Value, inPlace: boolean): void {
   if (typeof y === 'string') {
     m.chargeHeap(16)
@@ -65,7 +65,7 @@ export function chargeCopy(m: Machine, x: Value): void {
   else if (x instanceof HarnDict) m.charge(x.size, 16 + 32 * x.size)
 }
 
-/** Of a change in place of what its holder alone has. */
+/** Charge for a change in place of a container that only its holder references. */
 export function chargeHeldUpdate(m: Machine, x: Value): void {
   if (x instanceof HarnList || x instanceof Keyed) m.chargeHeap(32)
 }
@@ -75,7 +75,7 @@ export function chargeUpdate(m: Machine, x: Value): void {
     if (x.owned) m.chargeHeap(32)
     else {
       const size = x instanceof HarnList ? x.length : x.size
-      // A table is copied entry by entry.
+      // Copying a table copies each entry.
       m.charge(x instanceof HarnList ? size >> 3 : size, 16 + 32 * size)
       m.noteCopy(16 + 32 * size)
     }

@@ -1,5 +1,5 @@
 // What builtins see of the machine (builtins/builtin.ts): the Context of one call, and the MachineAccess of the few that are part
-// of it. It holds the registers of the call that runs, which mean nothing between calls and are in no snapshot.
+// of it. It holds the registers of the running call, which have no meaning between calls and are in no snapshot.
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
@@ -45,16 +45,16 @@ import type { Fault } from './fault.js'
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
 
-/** Heap units of an answer that are taken in for a unit of fuel, as a power of two. */
+/** Heap units of an outcome that are converted per unit of fuel, as a power of two. */
 const ANSWER_BITS = 8
 
-/** Units of a walk of the whole machine, beside those for what it holds. */
+/** Fuel for a walk of the whole machine, in addition to that for its contents. */
 const WALK_UNITS = 100
 
 export class MachineContext implements CallContext {
   private readonly m: Machine
 
-  /** The effect that the host is asked for right now; 0 for none. */
+  /** The effect that the host is performing right now; 0 for none. */
   performing = 0
 
   // ---- registers of a builtin call
@@ -150,7 +150,7 @@ export class MachineContext implements CallContext {
     return outcome.ok ? toValue(outcome) : this.ask({ kind: 'fault', fault: makeEffectFault(outcome) })
   }
 
-  /** What the host does at once is its own affair: it may remember what it did for another run. */
+  /** The cost of what the host does at once is not charged: it may have cached the outcome from another run. */
   private performNow(effect: Effect, id: number): EffectOutcome | null {
     const { perform } = this.m.options
     if (perform === undefined) return null
@@ -165,7 +165,7 @@ export class MachineContext implements CallContext {
   request(effect: Effect): Control {
     const result = this.perform(effect)
     if (result !== CONTROL) return this.ask({ kind: 'answered', value: result as Value })
-    // A refusal reaches the frame that asked like a fault of what it called, whether it comes at once or later.
+    // A refusal reaches the requesting frame like a fault of a callee, whether it comes at once or later.
     if (this.action?.kind === 'fault') this.action = { kind: 'refused', fault: this.action.fault }
     return CONTROL
   }
@@ -328,7 +328,7 @@ export class MachineContext implements CallContext {
     measureHeap(this.m, (value) => {
       if (value instanceof HarnPermit) found.add(value.id)
     })
-    // Not by what was measured, which counts registers that nobody will read: they differ with the slices of the run.
+    // Not by the measured heap, which includes registers that are never read again: those differ with the slices of the run.
     this.charge(WALK_UNITS + Math.ceil(this.m.heapCharged / 256))
     return found
   }

@@ -1,7 +1,7 @@
 // Stack code → linked instructions with slot operands. The depth of the operand stack is static, so position d of the stack is
 // slot `slots + d` of the frame (its canonical slot). Within a basic block the decoder runs a virtual stack whose entries may
-// still be a local or a constant: a load emits nothing, the operation that consumes it reads the local itself, and a store
-// right after the operation that made the value becomes that operation's result slot.
+// still be a local or a constant: a load emits nothing, the operation that consumes it reads the local directly, and a store
+// right after the operation that made the value sets that operation's result slot.
 //
 // Invariants: at block boundaries every entry is canonical; arguments of a call are canonical; an entry that is a local is
 // made canonical before that local is written. Decoding is deterministic, so a code position means the same everywhere.
@@ -23,7 +23,7 @@ import type { Code, Value } from '../values/types.js'
 type Entry = number | { readonly constant: Value } | typeof SELF
 const SELF = 'self'
 
-/** A function before its first call: FunctionCode of module.ts, which keeps what becomes of it. */
+/** A function before its first call: FunctionCode of module.ts, which stores the decoded code. */
 export interface Undecoded {
   readonly chunk: FunctionChunk
   readonly plain: boolean
@@ -43,12 +43,12 @@ export interface Decoded {
   readonly blocks: Positions
 }
 
-/** Instructions by code position. They are noted in the order of code, so that looking one up is a search and nothing is hashed. */
+/** Instructions by code position. They are added in code order, so that looking one up is a binary search without hashing. */
 export class Positions {
   readonly instrs: Instr[] = []
   private readonly places: number[] = []
 
-  /** `pc` is at least the last one noted; a second instruction at the same position replaces the first. */
+  /** `pc` is at least the last one added; a second instruction at the same position replaces the first. */
   note(pc: number, instr: Instr): void {
     const { places, instrs } = this
     const last = places.length - 1
@@ -73,7 +73,7 @@ export class Positions {
   }
 }
 
-/** An opcode that is an operation of the same name, whose operands are what it pops. */
+/** An opcode that is an operation of the same name, whose operands are the values it pops. */
 type SimpleName = {
   [Name in OperationName]: (typeof OPERATIONS)[Name] extends { readonly stack: string } ? Name : never
 }[OperationName]
@@ -113,7 +113,7 @@ class Decoder {
   /** By code position: 1 where a basic block begins. */
   private readonly boundaries: Uint8Array
   private pc = 0
-  /** `Instr.moves` of the call that comes next. */
+  /** `Instr.moves` of the next call. */
   private moves = 0
   private lends = 0
 
@@ -211,7 +211,7 @@ class Decoder {
     this.settled = this.stack.length
   }
 
-  /** Pushes what is not, or may not be, canonical. */
+  /** Pushes an entry that is not, or may not be, canonical. */
   private pushEntry(entry: Entry): void {
     if (this.settled > this.stack.length) this.settled = this.stack.length
     this.stack.push(entry)
@@ -240,13 +240,13 @@ class Decoder {
     return instr
   }
 
-  /** Before local `slot` is written, entries that still mean it are given slots of their own. */
+  /** Before local `slot` is written, entries that still reference it get their own slots. */
   private protect(slot: number): void {
     for (let position = this.settled; position < this.stack.length; position++)
       if (this.stack[position] === slot) this.makeCanonical(position)
   }
 
-  /** Whether an entry is this slot and not in its own place. */
+  /** Whether an entry is this slot and not its canonical one. */
   private holds(slot: number): boolean {
     return this.stack.includes(slot, this.settled)
   }
@@ -594,10 +594,10 @@ class Decoder {
       }
       case 'TAIL_NAMED': {
         const site = { name: this.getName(o[0]!), suggestion: this.getConstant(o[2]!) }
-        // A callback does not take over the frame of an internal module: it is a run of its own.
+        // A callback does not replace the frame of an internal module: it is a separate run.
         if (this.isOutwards(site.name)) {
           this.emitNamed(LINKED.CALL_OUT, o[1]!, site)
-          // A run may stop in front of the call and behind it: the return stands where no instruction begins, at the first operand.
+          // A run may stop before the call and after it: the return is placed where no instruction begins, at the first operand.
           this.pc++
           this.emit(LINKED.RETURN, 0, this.popSlot())
           this.pc--
@@ -700,7 +700,7 @@ class Decoder {
     this.jump(this.emit(op, 0, condition), target)
   }
 
-  /** A dict whose keys are all constants here has a shape, and its keys need no registers. */
+  /** A dict literal whose keys are all constants has a shape, and its keys need no registers. */
   private buildDict(count: number): void {
     const from = this.stack.length - count
     const keys: string[] = []
@@ -716,7 +716,7 @@ class Decoder {
     this.push(LINKED.BUILD_RECORD, this.toCanonical(from), count, 0, null).cache = shape
   }
 
-  /** Whether the dict on top is a literal with nothing but fields of a struct; then it is made as the struct at once. */
+  /** Whether the dict on top is a literal with only fields of a struct; then it is made as the struct directly. */
   private becomesStruct(type: StructType): boolean {
     const { producer } = this
     if (producer === null || producer.op !== LINKED.BUILD_RECORD || this.stack.at(-1) !== producer.a) return false
@@ -747,7 +747,7 @@ class Decoder {
     this.push(op, source, number)
   }
 
-  /** A call: the result may be delivered later, so that its slot must be final; a store after it may still take it over. */
+  /** A call: the result may be delivered later, so that its slot must be final; a store after it may still change the slot. */
   private call(op: LinkedOp, from: number, b: number, c: number, k: unknown): void {
     const slot = this.toCanonical(this.stack.length)
     const instr = this.emit(op, slot, b, c, from, k)
@@ -762,7 +762,7 @@ class Decoder {
     this.moves = this.lends = 0
   }
 
-  /** Behind a tail call stands the return that passes on the result of a callee which could not take the frame over. */
+  /** After a tail call there is a return, which passes on the result of a callee that could not replace the frame. */
   private emitReturnAfter(call: Instr): void {
     this.emit(LINKED.RETURN, 0, call.a)
     this.at.note(this.pc, call)
@@ -771,7 +771,7 @@ class Decoder {
   private emitNamed(op: LinkedOp, count: number, k: unknown): void {
     const from = this.makeCanonicalTop(count)
     this.stack.length -= count
-    // The callee may stay where it is; only arguments move.
+    // The callee may stay in its slot; only arguments move.
     const isSelf = this.stack.at(-1) === SELF && this.fn.plain
     const callee = isSelf ? 0 : this.popSlot()
     if (isSelf) this.stack.pop()
@@ -782,7 +782,7 @@ class Decoder {
     this.producer = instr
   }
 
-  /** Whether what an internal module calls by this name may be a function of a script: it is no function of the module's own. */
+  /** Whether a name called by an internal module may be a function of a script: it is not a function of the module. */
   private isOutwards(name: string): boolean {
     const { isLibrary, chunk } = this.fn.module
     return isLibrary && !chunk.moduleSlots.includes(name)
@@ -802,8 +802,8 @@ class Decoder {
 }
 
 /**
- * Gives a NEXT its quick way: `d` is where an item goes and `target` what follows, past the test for the end and past the move
- * of the item into the loop's variable. An item that comes later, from a generator, takes the long way through both.
+ * Gives a NEXT its shortcut: `d` is where an item goes and `target` what follows, past the test for the end and past the move
+ * of the item into the loop's variable. An item that comes later, from a generator, passes through both.
  */
 function shortenLoop(next: Instr): void {
   const test = next.next

@@ -1,4 +1,4 @@
-// A fault is a script-level error as a value: the interpreter unwinds with it, `catch` binds what `caught` gives, and an
+// A fault is a script-level error as a value: the interpreter unwinds with it, `catch` binds the result of `caught`, and an
 // uncaught one ends the run. Nothing here throws. Messages have the language's wording.
 
 import { display } from '../values/display.js'
@@ -21,19 +21,19 @@ export interface TraceEntry {
   readonly function: string
   readonly line: number
   readonly column: number
-  /** The last of its task or generator; what follows waited for that. */
+  /** The last entry of its task or generator; the following entries waited for it. */
   readonly outermost?: true
 }
 
 export class Fault {
   readonly kind: FaultKind
-  /** Text without its class prefix; for a thrown value its display. */
+  /** Message without its class prefix; for a thrown value, the formatted value. */
   readonly message: string
-  /** The thrown value; of a categorised fault the code of a tool error, if it has one; nil for every other kind. */
+  /** The thrown value; for a categorised fault the code of a tool error, if it has one; nil for every other kind. */
   readonly value: Value
   readonly category: string
   private entries: readonly TraceEntry[] | null = null
-  /** Activations that are not in `entries` yet, the outermost first: most faults are caught and nobody asks. */
+  /** Activations that are not in `entries` yet, the outermost first: most faults are caught, and their trace is never read. */
   private places: Place | null = null
 
   constructor(kind: FaultKind, message: string, value: Value = null, category = '') {
@@ -63,24 +63,24 @@ export class Fault {
     return this.places !== null || (this.entries !== null && this.entries.length > 0)
   }
 
-  /** Whether it comes out of a task or generator that somebody here waits for: it has no place in the code at hand yet. */
+  /** Whether it comes from a task or generator that the current code waits for: it has no position in this code yet. */
   get isForeign(): boolean {
     return this.places === null && this.entries?.at(-1)?.outermost === true
   }
 
-  /** Called when a task or generator ends by it: whoever waits is in a run of its own. */
+  /** Called when a task or generator ends with it: its consumer is in a separate run. */
   leaveTask(): void {
     const entries = this.trace
     const last = entries?.at(-1)
     if (last !== undefined) this.trace = entries!.with(-1, { ...last, outermost: true })
   }
 
-  /** Adds the activation of `code` that stands at `pc` to the trace, unless it is one of an internal module. */
+  /** Adds the activation of `code` at `pc` to the trace, unless it is one of an internal module. */
   note(code: Code, pc: number): void {
     if (!code.module.isHidden) this.places = { code, pc, inner: this.places }
   }
 
-  /** One-line display form. */
+  /** One-line formatted form. */
   get text(): string {
     switch (this.kind) {
       case 'thrown':
@@ -96,13 +96,13 @@ export class Fault {
     }
   }
 
-  /** What `catch (e)` binds. */
+  /** The value that `catch (e)` binds. */
   get caught(): Value {
     return this.kind === 'thrown' ? this.value : this.text
   }
 }
 
-/** A link of a chain: a fault leaves many frames one by one, and a chain grows without copying. */
+/** A link of a chain: a fault leaves frames one by one, and a chain grows without copying. */
 interface Place {
   readonly code: Code
   readonly pc: number
@@ -126,14 +126,14 @@ export function makeTypeFault(message: string): Fault {
   return new Fault('type', message)
 }
 
-/** `code` is for those who turn it into a tool error; what `catch` binds is the text. */
+/** `code` is for callers that convert it to a tool error; `catch` binds the message. */
 export function makeCategorized(category: string, message: string, code: string | null = null): Fault {
   return new Fault('categorized', message, code, category)
 }
 
 /**
- * The fault as it looks after leaving an interpreter run: every kind but thrown and categorised
- * values gains ` (line N)`, and the special texts become runtime errors.
+ * The fault after leaving an interpreter run: every kind except thrown and categorised
+ * values gains ` (line N)`, and the special messages become runtime errors.
  */
 export function convertLeavingRun(fault: Fault): Fault {
   if (fault.kind === 'thrown' || fault.kind === 'categorized') return fault
@@ -147,5 +147,5 @@ export function convertLeavingRun(fault: Fault): Fault {
   return outer
 }
 
-/** What is thrown in a task that was cancelled. */
+/** The fault thrown in a cancelled task. */
 export const CANCELLED_TEXT = 'kind:cancelled:VM cancelled by host'

@@ -13,6 +13,6 @@ export function placeArguments(code: Code, regs: Value[], base: number, argc: nu
     regs[base + rest] = new HarnList(more)
     return
   }
-  // An argument that was not passed is undefined in its slot until its default replaces it.
+  // A missing argument is undefined in its slot until its default replaces it.
   for (let at = argc; at < code.paramCount; at++) regs[base + at] = at < firstDefault ? null : (undefined as never)
 }

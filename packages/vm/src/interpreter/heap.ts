@@ -1,8 +1,8 @@
-// What a run holds in memory, in heap units: 16 for each object, 16 for each slot, and payload bytes. A walk over
+// Memory of a run, in heap units: 16 for each object, 16 for each slot, and payload bytes. A walk over
 // everything reachable from the machine; shared objects count once. Strings count once for each reference, which overstates.
-// Of a frame the slots count that are live where it stands, so that what registers still hold from before changes nothing; and
-// floats count a box for each reference, because whether two references share one depends on the tier. A test holds the units
-// against what V8 reports: within a factor of two.
+// In a frame, only the slots that are live at its position count, so that stale registers do not change the result.
+// Floats count a box for each reference, because whether two references share one depends on the tier. A test compares the units
+// with V8's own figures: they are within a factor of two.
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
 import { HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter } from '../values/handles.js'
@@ -14,28 +14,28 @@ import { getGraph } from '../compiled/graph.js'
 import { Coroutine, COROUTINE_UNITS, NativeActivation } from '../scheduler/task.js'
 import type { Machine } from './machine.js'
 
-/** A float in a slot: once for each reference, since which of them share a box depends on the tier. */
+/** A float in a slot: counted per reference, since which of them share a box depends on the tier. */
 const FLOAT_UNITS = 32
 
-/** What dicts, structs and sets need beside their entries. Which form their keys are in must not show. */
+/** Overhead of dicts, structs and sets beyond their entries. It must not depend on the representation of their keys. */
 const TABLE_UNITS = 48
 
-/** A key's place in a table. */
+/** A key's entry in a table. */
 const PLACE_UNITS = 16
 
-/** The buffer of a list, beside its elements. */
+/** The buffer of a list, without its elements. */
 const BUFFER_UNITS = 32
 
-/** Numbers measurements, those of all machines; what it marks is in no snapshot and means nothing once a measurement is over. */
+/** Numbers the measurements of all machines; its marks are in no snapshot and are meaningless once a measurement is over. */
 let measurement = 0
 
-/** Slots that are looked at between two chances to give the host its thread. */
+/** Slots that are visited between two chances to return control to the host. */
 const PIECE = 1 << 15
 
-/** Slots of one object up to which it is not worth remembering where the walk stands in it. */
+/** For an object of up to this many slots, the walk does not store its position within it. */
 const FEW = 256
 
-/** Where a walk stands in an array; by index, because a list of millions is the usual case. */
+/** Position of a walk in an array; by index, because a list of millions is the usual case. */
 class Items {
   at = 0
   readonly values: readonly unknown[]
@@ -44,7 +44,7 @@ class Items {
   }
 }
 
-/** Where a walk stands in what is no array. */
+/** Position of a walk in an object that is not an array. */
 class Cursor {
   readonly values: Iterator<unknown>
   constructor(values: Iterator<unknown>) {
@@ -52,7 +52,7 @@ class Cursor {
   }
 }
 
-/** All that a machine holds, at once. `visit` sees every object once, for who looks for some kind of them. */
+/** Everything that a machine holds, in one go. `visit` sees every object once, for callers that search for some kind. */
 export function measureHeap(machine: Machine, visit: (value: object) => void = () => {}): number {
   const walk = new HeapWalk(machine, visit)
   while (!walk.step()) continue
@@ -60,18 +60,18 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
 }
 
 /**
- * The walk, in pieces: near the limit it sees millions of slots, which takes longer than a host gives its thread away for. Nothing of
- * the machine may change between two pieces.
+ * The walk, in pieces: near the limit it visits millions of slots, which takes longer than a host may be blocked. The
+ * machine must not change between two pieces.
  */
 export class HeapWalk {
   units = 0
   private readonly mark = ++measurement
   private readonly seen = new Set<object>()
   private readonly pending: unknown[] = []
-  /** Where the walk stands in what is large, innermost last. */
+  /** Positions of the walk in large objects, innermost last. */
   private readonly cursors: (Cursor | Items)[] = []
   private left = 0
-  /** The stack that runs: its frame on top still reads the operands of its instruction. */
+  /** The running stack: its top frame still reads the operands of its instruction. */
   private readonly runs: Coroutine | undefined
   private readonly visit: (value: object) => void
 
@@ -90,7 +90,7 @@ export class HeapWalk {
     if (machine.plainText !== '') this.visitSlot(machine.plainText)
   }
 
-  /** Does a piece; whether all is done. */
+  /** Does one piece; returns whether everything is done. */
   step(): boolean {
     this.left = PIECE
     while (this.left > 0) {
@@ -127,7 +127,7 @@ export class HeapWalk {
     else for (let at = 0; at < values.length; at++) this.visitSlot(values[at])
   }
 
-  /** Whether it came to the end. */
+  /** Whether it is complete. */
   private follow(cursor: Cursor | Items): boolean {
     if (cursor instanceof Items) {
       const { values } = cursor
@@ -178,7 +178,7 @@ export class HeapWalk {
       this.visitItems(value.frames.slice(0, value.fp + 1))
     } else if (value instanceof NativeActivation) {
       this.visitItems(Object.values(value.state))
-      // What is half done and lies outside the state (builtins/pieces.ts).
+      // Unfinished work that is outside the state (builtins/pieces.ts).
       const held = value.state['heldHeap']
       if (typeof held === 'number') this.units += held
     } else if (value instanceof Map) {
@@ -196,14 +196,14 @@ export class HeapWalk {
     if (boxed.length === 0 && list.raw !== null) this.units += (16 + FLOAT_UNITS) * length
     else if (boxed.length === length) this.visitItems(boxed)
     else if (!this.seen.has(boxed)) {
-      // Lists made by appending share their buffer: all that are not the newest see more in it than their own.
+      // Lists made by appending share their buffer: all except the newest see elements in it that are not theirs.
       this.seen.add(boxed)
       this.visitItems(boxed)
     }
   }
 }
 
-/** What the frames of a coroutine need: a frame on top that runs still reads the operands of the instruction it stands at. */
+/** The live slots of a coroutine's frames: a running top frame still reads the operands of its instruction. */
 function* listLiveRegisters(co: Coroutine, runs: boolean): Generator<unknown, void> {
   for (let fp = 0; fp <= co.fp; fp++) {
     const frame = co.frames[fp]
@@ -216,7 +216,7 @@ function* listLiveRegisters(co: Coroutine, runs: boolean): Generator<unknown, vo
     const graph = getGraph(frame.code)
     const live = fp === co.fp && runs ? graph?.listLiveBefore(instr) : graph?.listLiveWhileWaiting(instr)
     if (live !== undefined) for (const slot of live) yield co.regs[base + slot]
-    // A function that is too large has no graph, and unreachable code has no place in it: then everything counts.
+    // A function that is too large has no graph, and unreachable code is not in it: then every slot counts.
     else for (let slot = 0; slot < frame.code.frameSize; slot++) yield co.regs[base + slot]
   }
 }

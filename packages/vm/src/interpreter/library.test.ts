@@ -1,5 +1,5 @@
-// Builtins with a body in Harn behave as native ones: nothing of the internal module shows, callbacks are runs of their own, and a run
-// stops and goes on in the middle of them. The modules here are made for the test.
+// Builtins with a body in Harn behave like native ones: nothing of the internal module shows, callbacks are separate runs, and a run
+// can stop and continue in the middle of them. The modules here are made for the test.
 
 import { createHash } from 'node:crypto'
 import { compileProgram, writeModuleIdentity, withBuiltins, writeModule } from '@bridle/compiler'
@@ -203,7 +203,7 @@ function makeRegistryOf(text = MODULE, onlyInBuild: readonly BuiltinFamily[] = [
 
 const OPTIONS: MachineOptions = { hashHex: (bytes) => createHash('sha256').update(bytes).digest('hex') }
 
-/** Of the tests that run now. */
+/** The module files of the running test. */
 let tier: TierOptions | null = null
 
 function run(text: string, options: Partial<MachineOptions> = {}): RunExit & { readonly all: string } {
@@ -235,20 +235,20 @@ describe.each([
     tier = mode
   })
 
-  test('a fault shows the line of the caller and nothing of the module', () => {
+  test('a fault shows the line of the caller and no part of the module', () => {
     expect(runToFault('fn f() {\n  h_fail("x")\n}\nf()')).toEqual({
       text: 'Runtime error: fail: x (line 2)',
       trace: ['f:2', 'pipeline:4'],
     })
   })
 
-  test('a callback is a run of its own, with its lines in the trace', () => {
+  test('a callback is a separate run, with its lines in the trace', () => {
     const native = runToFault('[1].map({ _x ->\n  nil.foo.bar\n})')
     expect(native.trace.map((each) => each.split(':')[1])).toEqual(['2', '1'])
     expect(runToFault('h_call_deep({ _x ->\n  nil.foo.bar\n})')).toEqual(native)
   })
 
-  test('a fault out of a loop of the module is what it is at its first turn', () => {
+  test('a fault from a loop of the module is the same in every iteration', () => {
     expect(runToFault('h_loop(20, 19)')).toEqual({
       text: 'Type error: cannot access property `more` on nil (line 1)',
       trace: ['pipeline:1'],
@@ -263,17 +263,17 @@ describe.each([
     expect(runToFault('h_attempt({ _x ->\n  nil.foo.bar\n})')).toEqual(direct)
   })
 
-  test('arguments that are not passed take the default of the function', () => {
+  test('missing arguments take the default of the function', () => {
     expect(run('println(h_call({ x -> x }))\nprintln(h_call({ x -> x }, 2))').all).toBe('none\n2\n')
   })
 
-  test('names of scripts and of the module do not meet', () => {
+  test('names of scripts and of the module do not collide', () => {
     const script =
       'fn map(_xs) {\n  return "mine"\n}\nfn len(_xs) {\n  return 99\n}\nlet LABEL = "theirs"\nprintln(h_names([1, 2]))\nprintln(h_call({ _x -> map([]) + LABEL }))'
     expect(run(script).all).toBe('lib map of 2\nminetheirs\n')
   })
 
-  test('what callbacks print is kept or dropped, as the definition says', () => {
+  test('the output of callbacks is kept or dropped, as the definition says', () => {
     expect(run('h_call({ _x -> println("kept") })\nh_silent({ _x -> println("dropped") })\nprintln("end")').all).toBe(
       'kept\nend\n',
     )
@@ -283,7 +283,7 @@ describe.each([
     expect(run('println(h_guarded({ _x -> throw "boom" }))').all).toBe('caught boom\n')
   })
 
-  test('the bound of recursion begins anew in the module and in the callback', () => {
+  test('the module and the callback each start with a fresh recursion bound', () => {
     const script = `fn down(n) {
   if n == 0 { return h_call_deep({ _x -> 1 }) }
   return down(n - 1) + 0
@@ -297,7 +297,7 @@ println(h_call({ _x -> again(500) }))`
     expect(run(script).all).toBe('4\n500\n')
   })
 
-  test('work of a module is paid for by the run', () => {
+  test('the run is charged for the work of a module', () => {
     const exit = run('h_spin()', { limits: { fuel: 10_000 } })
     expect(exit.kind === 'limit' ? exit.limit : exit.kind).toBe('fuel')
   })
@@ -347,7 +347,7 @@ println(xs)`
     expect(runToFault('import "<library>/m.harn"\nprintln(1)').text).toContain('no module')
   })
 
-  test('what a module asks for is looked at before it is judged', () => {
+  test('an effect requested by a module is validated before it is judged', () => {
     const judge: EffectJudge = {
       problem: ({ kind, args }) => (typeof args['path'] === 'string' ? null : `${kind}: path must be a string`),
       complete: (_ctx, effect) => effect,
@@ -361,7 +361,7 @@ println(xs)`
     expect(run('println(h_ask_for("fs.read", {path: "a"}))', { judge }).all).toBe('Runtime error: judged\n')
   })
 
-  test('a run goes on in the middle of a builtin, in another machine of another registry', () => {
+  test('a run continues in the middle of a builtin, in another machine with another registry', () => {
     const script = 'println(h_ask(3))'
     const answer = (exit: RunExit): { readonly id: number; readonly outcome: { readonly ok: true; readonly value: string } } => {
       if (exit.kind !== 'suspended') throw new Error(exit.kind)
@@ -377,7 +377,7 @@ println(xs)`
       machine = Machine.restore(machine.snapshot(), compile(script, makeRegistryOf()), { ...OPTIONS, tier })
       exit = machine.resume(given, 0)
     }
-    // Nothing is asked again: there is no replay.
+    // No effect is requested again: there is no replay.
     expect(asked).toBe(3)
     expect(exit.output).toBe('[v:k0, v:k1, v:k2]\n')
   })
@@ -415,7 +415,7 @@ println(xs)`
     )
   })
 
-  test('snapshots of runs that call no module name none', () => {
+  test('a snapshot of a run that calls no module names none', () => {
     const registry = makeRegistryOf()
     const machine = new Machine(compile('println(h_count())', registry), OPTIONS)
     machine.start(null, 0)

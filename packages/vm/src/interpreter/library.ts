@@ -1,9 +1,9 @@
 // Internal modules: the bodies of builtins that are written in Harn. A registry has them compiled (BuiltinFamily.modules); they are
-// linked at the first call, once for all machines that share the registry. To scripts they do not exist: their keys cannot be
-// imported, their frames are in no trace, and they act with the authority of whoever called the builtin.
+// linked at the first call, once for all machines that share the registry. Scripts cannot see them: their keys cannot be
+// imported, their frames are in no trace, and they act with the authority of the builtin's caller.
 //
-// A call crosses the border where one side is an internal module and the other is not. Callbacks cross it outwards and are runs of
-// their own, as callbacks of native frames are: with a fresh recursion bound, and the line suffix for faults that leave them.
+// A call crosses the border if exactly one side is an internal module. Callbacks cross it outwards and are separate runs,
+// as callbacks of native frames are: with a fresh recursion bound, and the line suffix for faults that leave them.
 
 import { ChunkFormatError, readModule } from '@bridle/compiler/bytecode'
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
@@ -18,10 +18,10 @@ import type { LibrarySource } from '../builtins/registry.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from './machine.js'
 
-/** By what the registry has them from, because restricted registries share it. */
+/** Keyed by the source of the modules, because restricted registries share it. */
 const linked = new WeakMap<LibrarySource, Map<string, Module>>()
 
-/** The module of a key; null for a key that is none of an internal module, or of one that this build lacks. */
+/** The module of a key; null for a key that is not one of an internal module, or of one that this build lacks. */
 export function findLibraryModule(source: LibrarySource, key: string): Module | null {
   if (!isLibraryKey(key)) return null
   let modules = linked.get(source)
@@ -36,8 +36,8 @@ export function findLibraryModule(source: LibrarySource, key: string): Module | 
 }
 
 /**
- * Stands for a builtin of a family that the registry lacks. A module may have branches that such a registry never reaches, so its absence is
- * said at the call; that every name exists is checked when the module is compiled.
+ * Placeholder for a builtin of a family that the registry lacks. A module may have branches that such a registry never reaches, so the
+ * error is raised at the call; the compiler checks that every name exists.
  */
 function makeMissingBuiltin(name: string): BuiltinDef {
   return builtin(`${name}(...args: any) -> any`, { doc: 'Not in this registry.' }, (ctx) =>
@@ -56,7 +56,7 @@ function readChunk(key: string, text: string): ModuleChunk {
   throw new Error(`internal module ${key}: its text is that of another`)
 }
 
-/** The module with its state in this machine, and those that it imports; null for what the build lacks. */
+/** The module with its state in this machine, and its imports; null if the build lacks it. */
 export function ensureModule(machine: Machine, key: string): Module | null {
   const module = findLibraryModule(machine.registry.library, key)
   if (module === null || machine.modules.has(key)) return module
@@ -67,7 +67,7 @@ export function ensureModule(machine: Machine, key: string): Module | null {
   return module
 }
 
-/** A function of an internal module; `starts`: the module's own code instead, which has to run before and has begun with this. */
+/** A function of an internal module. `starts`: the module's own code instead, which has just begun and must finish first. */
 export function getLibraryEntry(
   machine: Machine,
   name: string,
@@ -92,7 +92,7 @@ function findExportedSlot(module: Module, name: string): number {
   return slot
 }
 
-/** Whether a call from the frame that `caller` stands for leaves an internal module for code of scripts. */
+/** Whether a call by the frame of `caller` leaves an internal module for code of scripts. */
 export function leavesLibrary(caller: unknown, callee: HarnClosure): boolean {
   return caller instanceof HarnClosure && caller.code.module.isLibrary && !callee.code.module.isLibrary
 }

@@ -1,14 +1,14 @@
-// Linked instructions: the form that runs. A function's stack code is decoded once into objects that point at each other, with
+// Linked instructions: the form that runs. A function's stack code is decoded once into objects that reference each other, with
 // stack positions turned into slots, moves folded and constants in the instruction. They hold no script values
-// except constants, and belong to the shared Module. Each knows its code position `pc`, the only thing snapshots and traces use.
+// except constants, and belong to the shared Module. Each has its code position `pc`, the only thing snapshots and traces use.
 //
-// OPERATIONS is THE table of them. The decoder, the loop, the rare operations, the templates of compiled code and data flow read
+// OPERATIONS is THE table of them. The decoder, the loop, the rare operations, the templates of compiled code and data-flow analysis read
 // it; each of their switches is closed with `never`, so that an operation without a case does not compile.
 
-/** Which fields are slots that are read. `run` is `b`, `b + 1` … `c` of them, `values` every second of it; `args` is `d` … `c` of them. */
+/** Which fields are slots to read. `run` is `b`, `b + 1` … `c` of them, `values` every second of it; `args` is `d` … `c` of them. */
 type Form = '' | 'b' | 'c' | 'bc' | 'bcd' | 'run' | 'run+' | 'values' | 'args' | 'b args' | 'pair' | 'b c? d?'
 
-/** Families of operations that templates and data flow treat alike. `int`: with a small int on the right, in `c`; `jump`: jumps when the test fails. */
+/** Families of operations that templates and data-flow analysis treat alike. `int`: with a small int on the right, in `c`; `jump`: jumps when the test fails. */
 export type OperationKind =
   | 'move'
   | 'arithmetic'
@@ -26,19 +26,19 @@ export type OperationKind =
 interface OperationRow {
   readonly code: number
   readonly reads: Form
-  /** Whether it writes `a` where control goes on at `next`. By default, what has no `flow` does. NEXT writes `d` instead on its way to `target`. */
+  /** Whether it writes `a` when control continues at `next`. By default, operations without `flow` do. NEXT writes `d` instead on its edge to `target`. */
   readonly writes?: boolean
-  /** jump: goes on at `target`; branch: there or at `next`; end: leaves the function. */
+  /** jump: continues at `target`; branch: there or at `next`; end: leaves the function. */
   readonly flow?: 'jump' | 'branch' | 'end'
   /**
-   * false: no handler around it can be entered from it. Wherever there is a fuel point it can, because a deadline or a cancellation is
-   * raised there: at backward jumps, and at what takes as long as what it is given, such as comparing.
+   * false: a handler around it cannot be entered from it. Every fuel point can enter a handler, because a deadline or a cancellation is
+   * raised there: at backward jumps, and at operations whose time depends on their operands, such as comparisons.
    */
   readonly faults?: false
-  /** Where it is carried out: quickly in loop.ts and else in slow.ts by default, in rare.ts, or quickly in loop.ts and else in rare.ts. */
+  /** Where it is implemented: its quick side in loop.ts and the rest in slow.ts by default; all in rare.ts; or the quick side in loop.ts and the rest in rare.ts. */
   readonly runs?: 'rare' | 'both'
   readonly kind?: OperationKind
-  /** The opcode of this name pops so many operands and pushes the result; others have a case in decode.ts. */
+  /** The opcode of this name pops this many operands and pushes the result; others have a case in decode.ts. */
   readonly stack?: 'unary' | 'binary'
   /** Its form for a small int on the right. */
   readonly int?: string
@@ -46,13 +46,13 @@ interface OperationRow {
   readonly jump?: string
   /** The test that it makes. */
   readonly test?: string
-  /** false: compiled code hands over to the base tier in front of it. */
+  /** false: compiled code hands over to the base tier before it. */
   readonly template?: false
-  /** Whether a function with it may be inlined: it does not look at its depth, call, or come back to where it was. */
+  /** Whether a function containing it may be inlined: it does not read its depth, call, or jump back. */
   readonly inlined?: true
-  /** Whether it does nothing that fuel depends on (compiled/quiet.ts): in any case, or for some operands. */
+  /** Whether it does not affect fuel (compiled/quiet.ts): always, or for some operands. */
   readonly quiet?: true | 'sometimes'
-  /** Whether there is as much fuel behind it as before it. */
+  /** Whether it uses no fuel. */
   readonly free?: true
 }
 
@@ -231,7 +231,7 @@ export const OPERATIONS = {
 type Rows = typeof OPERATIONS
 export type OperationName = keyof Rows
 
-/** Operations whose row has this in a column. */
+/** Operations whose row has this value in a column. */
 export type OpWith<Column extends keyof OperationRow, Cell> = {
   [Name in OperationName]: Rows[Name] extends { readonly [key in Column]: Cell } ? Rows[Name]['code'] : never
 }[OperationName]
@@ -294,10 +294,10 @@ type CellsOf<Column extends keyof OperationRow> = {
   [Name in OperationName]: Rows[Name] extends { readonly [key in Column]: infer Cell } ? Cell : never
 }[OperationName]
 
-/** What rows name in other columns; a name that is no row is an error where LINKED is asked for it. */
+/** Names of rows used in other columns; a wrong name is an error where LINKED is indexed by it. */
 type NamedInRows = CellsOf<'int'> | CellsOf<'jump'> | CellsOf<'test'>
 
-/** Closes a switch over operations: a missing case is an error of types. */
+/** Closes a switch over operations: a missing case is a type error. */
 export function unreachable(op: never): never {
   throw new Error(`no case for linked operation ${OPERATION_BY_CODE[op]?.name ?? String(op)}`)
 }
@@ -310,25 +310,25 @@ export function isKind<Kind extends OperationKind>(op: LinkedOp, kind: Kind): op
  * One linked instruction. `a` is the slot of the result; `b`, `c`, `d` are source slots or small numbers by operation; `k` is a
  * constant; `d` of CALL_METHOD is 1 for `x = x.push(v)`; `kind`, `cache` and `seen` are an inline cache. One shape for all, so that every field access in the loop is monomorphic.
  */
-/** `d` of SET_PROP and `k` of SET_INDEX where OWN has seen to it that the object may be changed: by a variable, or by what holds it. */
+/** `d` of SET_PROP and `k` of SET_INDEX if OWN has made the object changeable: by a variable, or by its holder. */
 export const HELD = 2
-/** `d` of CALL_METHOD where the receiver, of which the same holds, is the builtin's to change. */
+/** `d` of CALL_METHOD if the receiver, prepared in the same way, may be changed by the builtin. */
 export const LENT = 3
 
-/** In `Instr.moves` of a call whose receiver a builtin method may change, as the variable that it is in is overwritten. */
+/** In `Instr.moves` of a call whose receiver a builtin method may change, because the result overwrites its variable. */
 export const EXTENDS = 1 << 30
 
-/** What a method is called by; calls with the same `place` share what they found (calls.ts). */
+/** The name of a called method; calls with the same `place` share their cache (calls.ts). */
 export interface MethodSite {
   readonly name: string
   readonly optional: boolean
   readonly place: number
 }
 
-/** As many as a machine may remember methods for, less one. */
+/** The number of methods that a machine may cache, minus one. */
 const METHOD_PLACES = 255
 
-/** `pc` is where the call stands in its function: functions are many and names differ, so that few calls of a program meet. */
+/** `pc` is the position of the call in its function: functions are many and names differ, so that few calls of a program collide. */
 export function makeMethodSite(name: string, optional: boolean, pc: number): MethodSite {
   let place = pc
   for (let at = 0; at < name.length; at++) place = (place * 31 + name.charCodeAt(at)) & 0xffffff
@@ -336,7 +336,7 @@ export function makeMethodSite(name: string, optional: boolean, pc: number): Met
 }
 
 export class Instr {
-  /** Changed by the decoder only, when a comparison becomes a jump. */
+  /** Changed only by the decoder, when a comparison becomes a jump. */
   op: LinkedOp
   a: number
   b: number
@@ -347,11 +347,11 @@ export class Instr {
   kind = 0
   cache: unknown = null
   seen: unknown = null
-  /** Whether compiled code was wrong to take what `cache` knows for all that comes. */
+  /** Whether compiled code was wrong to assume what `cache` knows for all later values. */
   missed = false
-  /** Of a call: 1 if what it gives is taken over, and 2, 4, … for the arguments that the caller has no more use for. */
+  /** For a call: 1 if its result becomes owned, and 2, 4, … for the arguments that the caller does not use again. */
   moves = 0
-  /** In the same way, the arguments that are lent: who keeps them says so. */
+  /** Likewise, the arguments that are lent: a callee that keeps them must share them. */
   lends = 0
   /** The instruction after this one; for jumps the fall-through. Set before the code runs. */
   next: Instr = null as never
@@ -369,7 +369,7 @@ export class Instr {
   }
 }
 
-/** What a native frame's step runs as; and the place where a function called by one returns to. */
+/** The instruction of a native frame's step, and where a function called by one returns to. */
 export const NATIVE_STEP = new Instr(LINKED.NATIVE_STEP, 0, 0, 0, 0, 0, null)
 export const NATIVE_RETURN = new Instr(LINKED.NATIVE_STEP, 0, 0, 0, 0, 0, null)
 NATIVE_STEP.next = NATIVE_STEP
@@ -377,5 +377,5 @@ NATIVE_RETURN.next = NATIVE_STEP
 /** Where the bottom function of a task or coroutine returns to. */
 export const TASK_END = new Instr(LINKED.TASK_END, 0, 0, 0, 0, 0, null)
 TASK_END.next = TASK_END
-/** Returns what is in the frame's first slot: how the base tier leaves a function that compiled code ran to its end. */
+/** Returns the value in the frame's first slot: how the base tier leaves a function that compiled code ran to its end. */
 export const RETURN_FIRST = new Instr(LINKED.RETURN, 0, 0, 0, 0, 0, null)

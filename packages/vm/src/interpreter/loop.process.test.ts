@@ -1,5 +1,5 @@
-// The dispatch loop must stay within what V8's optimising compiler takes: past 60 KB of bytecode it silently runs ten times slower.
-// Measured in a process of its own, which is started with V8's own switches.
+// The dispatch loop must stay within the limits of V8's optimising compiler: past 60 KB of bytecode it silently runs ten times slower.
+// Measured in a separate process, which is started with V8's own switches.
 
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ const LIMIT = 61_440
 /** V8's kOptimized bit of %GetOptimizationStatus. */
 const OPTIMIZED = 1 << 4
 
-// A loop of 2,000 turns in slices of 100, so that the loop function is left and entered often.
+// A loop of 2,000 iterations in slices of 100, so that the loop function is left and entered often.
 const program = `
 const load = (path) => import('./packages/' + path + '.ts')
 const { OPCODES: O } = await load('compiler/src/bytecode/index')
@@ -49,7 +49,7 @@ process.stdout.write(JSON.stringify({ value: run(), optimized }))
 
 function runProgram(flags: readonly string[]): { readonly written: string; readonly stderr: string } {
   const v8 = ['--allow-natives-syntax', '--no-concurrent-recompilation', '--interrupt-budget=20000', ...flags]
-  // To a file: V8 does not wait for a pipe that is full.
+  // To a file: V8 drops output when a pipe is full.
   const folder = mkdtempSync(join(tmpdir(), 'bridle-loop-'))
   const file = join(folder, 'written')
   const out = openSync(file, 'w')
@@ -66,7 +66,7 @@ function runProgram(flags: readonly string[]): { readonly written: string; reado
   }
 }
 
-/** Whether the loop is optimised by a V8 that takes functions of up to `bytes` of bytecode. */
+/** Whether the loop is optimised by a V8 that accepts functions of up to `bytes` of bytecode. */
 function isOptimized(bytes: number): boolean {
   const { written, stderr } = runProgram([`--max-optimized-bytecode-size=${bytes}`])
   expect(stderr).toBe('')
@@ -75,19 +75,19 @@ function isOptimized(bytes: number): boolean {
   return optimized
 }
 
-test('the dispatch loop is optimised, even if V8 took only nine tenths of what it takes', () => {
+test('the dispatch loop is optimised, even with nine tenths of the size limit of V8', () => {
   expect(isOptimized(LIMIT * 0.9)).toBe(true)
 })
 
-test('a turn of the dispatch loop is short, and the function around it long', () => {
+test('an iteration of the dispatch loop is short, and the function around it long', () => {
   const { written } = runProgram(['--print-bytecode', '--print-bytecode-filter=execute'])
   const turns = [...written.matchAll(/ JumpLoop(?:\.Wide)? \[(\d+)\]/g)].map(([, distance]) => Number(distance))
-  // The number of turns until V8 optimises it grows with the second of these and falls with the first.
+  // The number of iterations until V8 optimises it grows with the second of these and falls with the first.
   expect(turns).toHaveLength(1)
   expect(turns[0]).toBeLessThan(5000)
   expect(Number(/Bytecode length: (\d+)/.exec(written)?.[1])).toBeGreaterThan(40_000)
 })
 
-test.runIf(inject('isDense'))('a loop above the limit would be noticed', () => {
+test.runIf(inject('isDense'))('a loop above the limit is detected', () => {
   expect(isOptimized(2000)).toBe(false)
 })

@@ -1,13 +1,13 @@
 // THE dispatch loop of the base tier: runs the current coroutine of a task until the task blocks, ends, or its slice is used up.
 //
 // `i`, `base`, `fp`, `regs` and `closure` mirror the coroutine, which is stale while we run: stand() before anything that may
-// look at it (calls out of the fast path, faults, suspension), load it again after anything that may have changed it. Frames are
-// entries of parallel arrays on the coroutine, registers one growable array a coroutine, overlapping so that arguments need no copy.
+// read it (calls out of the fast path, faults, suspension), load it again after anything that may have changed it. Frames are
+// entries of parallel arrays on the coroutine, registers one growable array per coroutine, overlapping so that arguments need no copy.
 //
-// Only the quick side of operations stands here. What is not quick breaks off to `slow`, with nothing done: slow.ts does all of it.
-// Keep this loop small. V8 takes every turn of the loop for a run through its whole text, so it optimises after some hundred turns
-// and again whenever something comes that it had not seen: compiling this function is most of what a short run costs. So the
-// operations share what they can: fields of the instruction are read once, results are stored in one place but for those of the most
+// Only the quick side of operations is here. Everything else breaks to `slow`, with nothing done: slow.ts implements all cases.
+// Keep this loop small. V8 counts every iteration as a run through the whole loop, so it optimises after some hundred iterations,
+// and again whenever an unseen case occurs: compiling this function is most of the cost of a short run. So the
+// operations share what they can: fields of the instruction are read once, results are stored in one place except those of the most
 // frequent operations, a test jumps in one place (docs/decisions/0022).
 
 import { CONTROL } from '../builtins/builtin.js'
@@ -33,13 +33,13 @@ import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr, LINKED } from './linked.js'
 import type { Value } from '../values/value.js'
 
-// A label is its number, because V8 makes a jump table of literals and a chain of comparisons of names; `satisfies` holds it to
-// the table in linked.ts and leaves nothing behind.
+// Labels are numbers, because V8 makes a jump table of literals and a chain of comparisons of names; `satisfies` checks them against
+// the table in linked.ts and leaves no code.
 type L = typeof LINKED
 
 /** Whether the task can go on (false: it waits, has ended, or the machine must stop). */
 export function execute(m: Machine, task: Task): void {
-  // Largest int that is a number; here, because V8 folds locals but not what other modules export.
+  // Largest int that is a number; local, because V8 folds locals but not imported constants.
   const exact = 9007199254740991
   const { tier } = m
   let co: Coroutine = task.current
@@ -51,11 +51,11 @@ export function execute(m: Machine, task: Task): void {
 
   turns: for (;;) {
     const { op, b, c } = i
-    // What most operations work on; of no meaning to the others.
+    // What most operations work on; unused by the others.
     const x = regs[base + b]!
-    /** The result, of those that break off to `store`. */
+    /** The result, for operations that break to `store`. */
     let value: Value
-    /** The same of arithmetic whose result is no short int, and of a test. */
+    /** The result of arithmetic that is not a short int, and of a test. */
     let wide: number
     let holds: boolean
     store: {
@@ -87,8 +87,8 @@ export function execute(m: Machine, task: Task): void {
                       if (op === 6) share(value)
                       break store
 
-                    // Ints: `| 0` first, which gives most results without a look at the safe range, keeps small ones unboxed and turns
-                    // -0 to 0.
+                    // Ints: `| 0` first, which gives most results without a check of the safe range, keeps small ones unboxed and turns
+                    // -0 into 0.
                     case 20 satisfies L['ADD']:
                     case 28 satisfies L['ADD_OWNED']: {
                       const y = regs[base + c]!
@@ -422,7 +422,7 @@ export function execute(m: Machine, task: Task): void {
                     case 104 satisfies L['BUILTIN2']: {
                       const def = i.k as BuiltinDef
                       if (m.fuel < 1 && def.real === null) break slow
-                      // A builtin may ask where it was called, and so may whoever carries out its effect.
+                      // A builtin may read its caller's position, and so may the provider of its effect.
                       co.stand(fp, base, i)
                       m.context.argc = def.arity
                       m.spent = 0
@@ -435,7 +435,7 @@ export function execute(m: Machine, task: Task): void {
                       break store
                     }
                     case 124 satisfies L['NEXT']: {
-                      // An item takes the quick way past test and move (decode.ts, shortenLoop); what is asked of others comes to `a`
+                      // An item takes the shortcut past test and move (decode.ts, shortenLoop); an item that comes later is delivered to `a`
                       // and `next`.
                       const it = x as HarnIter
                       if (it.op !== 'list' && it.op !== 'range') break slow
@@ -478,7 +478,7 @@ export function execute(m: Machine, task: Task): void {
               if (i.kind === 0) i.kind = 1
               break store
             }
-            // To compare what is long takes fuel; an int on the right is not compared with the content of anything.
+            // Comparing long values takes fuel; an int on the right is never compared with the content of a value.
             const isInt = (op > 43 && op < 50) || op > 62
             if (!isInt && typeof x !== 'number' && m.fuel < 1) break slow
             holds = holdsFor(op, x, isInt ? c : regs[base + c]!)
@@ -489,7 +489,7 @@ export function execute(m: Machine, task: Task): void {
           co.stand(fp, base, i)
           if (!runSlow(m, task, i, closure)) return
         }
-        // Another frame, another coroutine or another task state may be current.
+        // The current frame, coroutine or task state may have changed.
         co = task.current
         regs = co.regs
         base = co.base

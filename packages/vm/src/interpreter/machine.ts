@@ -1,5 +1,5 @@
 // The machine as its parts see it: the state of a run, and what loop, calls, tasks, compiled code and snapshots do to it. vm.ts is the
-// one implementation and knows the parts; they know this file. What hosts see is the class.
+// only implementation and knows the parts; they know this file. Hosts see the class.
 
 import type {
   Context,
@@ -33,31 +33,31 @@ import type { ScriptPlace } from './script-place.js'
 
 export interface MachineOptions {
   readonly limits?: Partial<Limits>
-  /** Answers an effect at once, or null: the answer comes with resume. A ready answer does not switch tasks. */
+  /** Returns the outcome of an effect at once, or null: then it comes with resume. An immediate outcome does not switch tasks. */
   readonly perform?: (effect: Effect, id: number) => EffectOutcome | null
   /** BLAKE3 of bytes as lower-case hex. */
   readonly hashHex: (bytes: Uint8Array) => string
-  /** SHA-256 of a text as lower-case hex, where the host has a faster one. */
+  /** SHA-256 of a string as lower-case hex, if the host has a faster one. */
   readonly sha256Hex?: (text: string) => string
-  /** What the run is called outside; part of the keys by which services recognise a repeated call. Given again with a restore. */
+  /** The host's id of the run; part of the keys by which services recognise a repeated call. Passed again on restore. */
   readonly runId?: string
-  /** Constants beside those of the registry, such as `argv`. */
+  /** Constants in addition to those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
-  /** State that builtin families begin with, by name of the family; others begin with their own. */
+  /** Initial state of builtin families, by name of the family; others start with their default. */
   readonly states?: () => ReadonlyMap<string, unknown>
-  /** What families outside the machine are told by the host. */
+  /** The host's configuration for families outside the machine. */
   readonly hostData?: HostData
-  /** Judges effects before they leave the machine; without one all may. */
+  /** Judges effects before they leave the machine; without one all are permitted. */
   readonly judge?: EffectJudge
-  /** Is told of every call; see effects/trace-records.ts. */
+  /** Receives every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
-  /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */
+  /** Receives the start and end of spans; see effects/span-marks.ts. Needs `trace`. */
   readonly spans?: (mark: SpanMark) => void
-  /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
+  /** A builtin without arguments with which the root task continues when the program has ended normally; its value is the run's. */
   readonly epilogue?: string
-  /** When code is compiled; null: never. Without effect where the host forbids making functions from text. */
+  /** When code is compiled; null: never. Ignored if the host forbids making functions from source. */
   readonly tier?: TierOptions | null
-  /** Is told of every copy that is made of a container because somebody else may hold it. All of the run is in the base tier then. */
+  /** Receives every copy of a container that is made because another owner may hold it. The whole run is in the base tier then. */
   readonly copies?: (copy: CopyRecord) => void
 }
 
@@ -70,15 +70,15 @@ export interface CopyRecord extends ScriptPlace {
 export interface TierOptions {
   /** Calls of a function from the base tier after which it is compiled. */
   readonly calls: number
-  /** Turns of a loop in the base tier after which it is compiled and entered. */
+  /** Iterations of a loop in the base tier after which it is compiled and entered. */
   readonly turns: number
 }
 
-/** What a builtin or a step asked for, carried out by `control` (activations.ts). */
+/** What a builtin or a step requested, carried out by `control` (activations.ts). */
 export type Action =
   | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
   | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
-  /** Of `callee` with `callArgs`: the most frequent action makes no object. */
+  /** A call of `callee` with `callArgs`: the most frequent action makes no object. */
   | { readonly kind: 'call' | 'again' }
   | { readonly kind: 'effect'; readonly id: number }
   | { readonly kind: 'answered'; readonly value: Value }
@@ -86,9 +86,9 @@ export type Action =
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
   | { readonly kind: 'library'; readonly body: LibraryCall; readonly args: readonly Value[] }
 
-/** What builtins see (context.ts), with the registers of the call that runs. */
+/** What builtins see (context.ts), with the registers of the running call. */
 export interface CallContext extends Context, MachineAccess {
-  /** The effect that the host is asked for right now; 0 for none. */
+  /** The effect that the host is performing right now; 0 for none. */
   performing: number
   argc: number
   result: Value
@@ -98,13 +98,13 @@ export interface CallContext extends Context, MachineAccess {
   callArgs: readonly Value[]
 }
 
-/** What a call by name falls back to when the callee it was given is not callable. */
+/** The fallback of a call by name when the callee is not callable. */
 export interface CallSite {
   readonly name: string
   readonly suggestion: string | null
 }
 
-/** What a call of a struct's method found. The cache is the machine's, because a module's instructions are shared by machines. */
+/** The method that a call of a struct's method found. The cache is the machine's, because machines share a module's instructions. */
 export interface FoundMethod {
   readonly struct: string
   readonly home: string
@@ -119,7 +119,7 @@ export interface ModuleState {
   started: boolean
 }
 
-/** The compiled tier (compiled/tier.ts), which says what each does. */
+/** The compiled tier; compiled/tier.ts documents the members. */
 export interface CompiledTier {
   readonly calls: number
   readonly turns: number
@@ -136,7 +136,7 @@ export interface CompiledTier {
   leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined
 }
 
-/** vm.ts says what each member is. */
+/** vm.ts documents the members. */
 export interface Machine {
   readonly program: LinkedProgram
   readonly registry: Registry
@@ -166,7 +166,7 @@ export interface Machine {
   input: Value
   pending: FewMap<number, PendingEffect>
 
-  // ---- of the slice that runs
+  // ---- of the running slice
   fuel: number
   spent: number
   running: Task
@@ -200,7 +200,7 @@ export interface Machine {
   chargeRepeat(x: Value, y: Value): void
   chargeCopy(x: Value): void
   chargeUpdate(x: Value): void
-  /** A container of so many heap units is copied, by the instruction where the running coroutine stands. */
+  /** Records the copy of a container of this many heap units, by the current instruction of the running coroutine. */
   noteCopy(bytes: number): void
   repeated(units: number): void
   write(text: string): void
@@ -215,7 +215,7 @@ export interface Machine {
   exportValue(key: string, slot: number): Value
   findModule(key: string): Module | null
   isStarted(name: string): boolean
-  /** Functions of internal modules that were called without a frame around, by what calls them. */
+  /** Functions of internal modules that were called without a frame around them, by caller. */
   readonly entries: Map<LibraryCall, HarnClosure>
   placeArguments(code: Code, regs: Value[], base: number, argc: number): void
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result

@@ -1,5 +1,5 @@
-// Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
-// decoded on first call; it holds no script values.
+// Linked modules: what many machines share. A Module is a chunk whose builtins are resolved against a registry and whose functions
+// are decoded on first call; it holds no script values.
 
 import { toQuickKey, toQuickName } from '../values/names.js'
 import { OPCODE_BY_CODE, verify } from '@bridle/compiler/bytecode'
@@ -40,26 +40,26 @@ export class FunctionCode {
   readonly paramCount: number
   /** Plain call: every argument goes to its slot, missing ones are nil, and the call runs the body. */
   readonly plain: boolean
-  /** Number of arguments that need no further placing, -1 where a rest parameter always does. */
+  /** Number of arguments that need no further processing, -1 if a rest parameter always does. */
   readonly exactCount: number
   /** Locals and operand stack. */
   readonly frameSize: number
   /** Inner ones before outer ones. */
   readonly handlers: readonly HandlerEntry[]
-  /** First instruction, null until the function is called: the loop's short way to `entry`. */
+  /** First instruction, null until the function is called: the loop's shortcut to `entry`. */
   first: Instr | null = null
   // ---- the compiled tier (compiled/tier.ts); shared by all machines that run this code
   /** Runs the compiled function with arguments in registers; null while there is none. */
   enter: Enter | null = null
-  /** The compiled function itself, or what stands for it until it is compiled. */
+  /** The compiled function itself, or its placeholder until it is compiled. */
   jit: Compiled = callUncompiled
-  /** The arguments that may be given to it as its own, as bits of `Instr.moves`. */
+  /** The arguments whose ownership it accepts, as bits of `Instr.moves`. */
   readonly takes: number
-  /** Those that it may keep or change without a word, as it does with the arguments that it takes and with a list of the rest. */
+  /** Those that it may keep or change without sharing them, as it does with arguments that it takes over and with a rest list. */
   readonly keeps: number
-  /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
+  /** Number of arguments with which `jit` may be called directly, -2 if calls are not plain. */
   readonly jitCount: number
-  /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
+  /** Calls from the base tier so far; permanently below zero if compiling was refused or did not pay. */
   heat = 0
   readonly compiled = new CompiledState()
   private decoded: Decoded | null = null
@@ -86,29 +86,29 @@ export class FunctionCode {
     return (this.first ??= (this.decoded ??= decode(this)).entry)
   }
 
-  /** Decodes now what else the first call would. */
+  /** Decodes now instead of at the first call. */
   prepare(): void {
     this.decoded ??= decode(this)
   }
 
-  /** The instruction that carries out the code at `pc`; what is folded into others has none of its own. */
+  /** The instruction that carries out the code at `pc`; code folded into other instructions has none. */
   getInstrAt(pc: number): Instr {
     const instr = (this.decoded ??= decode(this)).at.get(pc)
     if (instr === undefined) throw new Error(`no instruction at ${pc} of ${this.chunk.name}`)
     return instr
   }
 
-  /** First instruction of the block at `pc`: a handler's entry. Undefined where no code is that can be reached. */
+  /** First instruction of the block at `pc`: a handler's entry. Undefined if no code there is reachable. */
   findBlockAt(pc: number): Instr | undefined {
     return (this.decoded ??= decode(this)).blocks.get(pc)
   }
 
-  /** First instructions of blocks: wherever a jump may lead and wherever a handler begins or ends to apply. */
+  /** First instructions of blocks: wherever a jump may lead and wherever the scope of a handler begins or ends. */
   listBlockStarts(): readonly Instr[] {
     return (this.decoded ??= decode(this)).blocks.instrs
   }
 
-  /** Line and column of a code position, 0 where unknown. */
+  /** Line and column of a code position, 0 if unknown. */
   findPlace(pc: number): { readonly line: number; readonly column: number } {
     const { lines } = this.chunk
     let low = 0
@@ -122,7 +122,7 @@ export class FunctionCode {
   }
 }
 
-/** TAKE stands at the beginning of a function. */
+/** The function begins with TAKE. */
 function readTakes(code: readonly number[]): number {
   let takes = 0
   for (let at = 0; OPCODE_BY_CODE[code[at]!]?.name === 'TAKE'; at += 2) takes |= 2 << code[at + 1]!
@@ -131,13 +131,13 @@ function readTakes(code: readonly number[]): number {
 
 export class Module {
   readonly key: string
-  /** Where its source is; the key of a second instance has a number behind it. */
+  /** Location of its source; the key of a second instance has a number appended. */
   readonly file: string
-  /** What its functions may do; null for everything. */
+  /** Its ceilings; null for none. */
   readonly ceilings: readonly Ceiling[] | null
-  /** An internal module (interpreter/library.ts): no trace shows it, and it acts for its caller. */
+  /** An internal module (interpreter/library.ts): traces omit it, and it acts for its caller. */
   readonly isLibrary: boolean
-  /** Whether traces leave its frames out: those of internal modules, unless they were compiled with positions to find a mistake in them. */
+  /** Whether traces omit its frames: true for internal modules, unless they were compiled with positions for debugging. */
   readonly isHidden: boolean
   readonly chunk: ModuleChunk
   readonly functions: readonly FunctionCode[]
@@ -168,7 +168,7 @@ export interface LinkedProgram {
   readonly isNarrowed: boolean
 }
 
-/** A chunk that does not fit the registry or is damaged. `problems` says all of it. */
+/** A chunk that does not fit the registry or is damaged. `problems` lists all problems. */
 export class LinkError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -178,12 +178,12 @@ export class LinkError extends Error {
 }
 
 /**
- * Words of code from which a function is decoded when its program is linked. Who links has compiled before, which takes longer; the
- * first slice of a run must not take as long as the script wants.
+ * Words of code from which a function is decoded when its program is linked. Linking follows compiling, which takes longer; the
+ * first slice of a run must not take time that depends on the script's size.
  */
 const LARGE = 1 << 13
 
-/** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
+/** Checks the chunks and resolves their builtins. Throws LinkError with the list of what is missing or damaged. */
 export function linkProgram(program: CompiledProgram, registry: Registry, origin: ChunkOrigin = 'compiler'): LinkedProgram {
   const problems = program.modules.flatMap((chunk) => (chunk.fingerprint === undefined ? verify(chunk, origin) : []))
   if (problems.length > 0) throw new LinkError(problems)
@@ -206,7 +206,7 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
   return { modules, main: main!, registry, isNarrowed: program.modules.some(({ ceilings }) => ceilings !== undefined) }
 }
 
-/** A module of its own, whose imports are found when they are needed. Raises LinkError. */
+/** A separate module, whose imports are found when they are needed. Throws LinkError. */
 export function linkModule(chunk: ModuleChunk, builtin: (name: string) => BuiltinDef | undefined): Module {
   const problems = chunk.fingerprint === undefined ? [...verify(chunk)] : []
   const builtins = chunk.builtins.map((name) => {
@@ -218,7 +218,7 @@ export function linkModule(chunk: ModuleChunk, builtin: (name: string) => Builti
   return new Module(chunk, builtins)
 }
 
-/** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */
+/** Immutable constants become values once; `data` is made again for each use, because lists and dicts have buffers that grow. */
 export function toConstantValue(constant: Constant): Value {
   if (typeof constant === 'string') return toQuickName(constant)
   if (constant === null || typeof constant !== 'object') return constant

@@ -1,5 +1,5 @@
-// Containers are changed in place where nobody else can see them, and nobody else ever sees it: random programs of updates through
-// paths, aliases and functions print what a model prints that copies everything each time. And what is in place is cheap.
+// Containers are changed in place only if the change is unobservable: random programs of updates through
+// paths, aliases and functions print what a model prints that always copies. And changes in place are cheap.
 
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
@@ -21,7 +21,7 @@ interface Ended {
   readonly fuel: number
 }
 
-/** Runs a program; in slices of so many units, with a snapshot between them, if `slice` is given. */
+/** Runs a program; with `slice`, in slices of this many units with a snapshot between them. */
 function run(text: string, tier: TierOptions | null, slice = 0): Ended {
   const { program, diagnostics } = compileProgram(
     { key: 'main.harn', text },
@@ -183,7 +183,7 @@ function again({ xs }: Box, v: number): Box {
   return copy({ n: v % 2 === 0 ? xs[0]! : v, xs: [v, ...xs.slice(1)], inner: { m: v, ys: xs } })
 }
 
-/** A program, and what it prints. Variables: lists of boxes `p`, `q`; boxes `b`, `c`; lists of ints `x`. */
+/** A program, and its output. Variables: lists of boxes `p`, `q`; boxes `b`, `c`; lists of ints `x`. */
 function makeProgram(dice: Dice): { readonly text: string; readonly expected: string } {
   const makeBox = (n: number): Box => ({ n, xs: [n, n + 1], inner: { m: n, ys: [] } })
   const write = ({ n, xs, inner: { m, ys } }: Box): string =>
@@ -465,7 +465,7 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
         )
       },
       () => {
-        // A function that changes what it was given and fails is as if it had not been called.
+        // A function that changes its argument and fails must have no effect.
         return `try { ${one} = put(${one}, 5, 1) } catch (e) { ${one}[0].n = ${(lists[one]![0]!.n = v)} }`
       },
     ]
@@ -487,13 +487,13 @@ function makeProgram(dice: Dice): { readonly text: string; readonly expected: st
   }
   lines.push('println(x.join(""))')
   shown.push(x.join(''))
-  // Twice, so that the second time every text of the compiled tier is there.
+  // Twice, so that the second run has all code of the compiled tier.
   const text = `${HEAD}fn go() {\n${lines.join('\n')}\n}\npipeline main() {\nfor turn in 0 to 3 { go() }\n}\n`
   return { text, expected: Array.from({ length: 4 }, () => shown.join('\n')).join('\n') }
 }
 
 describe('containers in containers', () => {
-  test('are changed as if everything were copied', { timeout: 120_000 }, () => {
+  test('are changed as if every change made a copy', { timeout: 120_000 }, () => {
     for (let seed = 1; seed <= (inject('isDense') ? 40 : 5); seed++) {
       const { text, expected } = makeProgram(makeDice(seed))
       const base = run(text, null)
@@ -521,7 +521,7 @@ describe('containers in containers', () => {
   ])('%s copies nothing', (update, made) => {
     const fuelFor = (n: number): number =>
       run(`${HEAD}pipeline main() {\nlet n = ${n}\n${made}\nfor k in 0 to 40 * n exclusive {\n${update}\n} }`, null).fuel
-    // Four times the turns and the elements: twice as much as that would be a copy in each turn.
+    // Four times the iterations and the elements: twice the bound would mean a copy in each iteration.
     expect(fuelFor(200) / fuelFor(50)).toBeLessThan(6)
   })
 })

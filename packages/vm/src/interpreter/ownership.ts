@@ -1,5 +1,5 @@
-// The slow side of the operations that make a container its variable's, or its holder's, own (values/nest.ts): both tiers come here with
-// one that is not, and charge the copy. What is no container stays as it is, for the assignment that follows says what is wrong.
+// The slow side of the operations that make a container owned by its variable or its holder (values/nest.ts): both tiers come here with
+// one that is not owned, and charge the copy. Values other than containers stay unchanged: the assignment that follows reports the error.
 
 import { display } from '../values/display.js'
 import { HarnDict } from '../values/dict.js'
@@ -13,12 +13,12 @@ import type { Instr } from './linked.js'
 import type { Machine } from './machine.js'
 import type { Value } from '../values/value.js'
 
-/** The arguments of the call that the callee might keep although they are only lent to it, or given and not taken: as bits. */
+/** Arguments of the call that the callee might keep although they are only lent to it, or passed to it and not taken over: as bits. */
 export function findKept({ moves, lends }: Instr, takes: number, keeps: number): number {
   return (lends | (moves & ~takes)) & keeps
 }
 
-/** Shares the arguments from `from` on that `bits` are of. */
+/** Shares the arguments from `from` on whose bits are set. */
 export function shareArguments(regs: readonly Value[], from: number, bits: number): void {
   for (let at = from, left = (bits & (EXTENDS - 1)) >> 1; left > 0; at++, left >>= 1) if ((left & 1) === 1) share(regs[at]!)
 }
@@ -29,7 +29,7 @@ export function isContainer(value: unknown): value is Container {
   return value instanceof HarnList || value instanceof Keyed
 }
 
-/** A copy of what the variable it lies in does not own. */
+/** A copy of a container that its variable does not own. */
 export function makeOwn(m: Machine, value: Value): Value {
   if (!isContainer(value) || value.owned) return value
   m.chargeUpdate(value)
@@ -39,8 +39,8 @@ export function makeOwn(m: Machine, value: Value): Value {
 }
 
 /**
- * What becomes of `value`, read from the field of a `holder` that may hold it alone, to be kept: it is shared, or with `how` 2 it is taken
- * out of a holder that was given away, whose field nobody reads again.
+ * Prepares `value`, read from the field of a `holder` that may be its only owner, to be kept: it is shared, or with `how` 2 taken
+ * out of a holder that was passed on and whose field is not read again.
  */
 export function readOut(holder: Keyed, value: Value, how: number): void {
   if (!isContainer(value)) return
@@ -48,7 +48,7 @@ export function readOut(holder: Keyed, value: Value, how: number): void {
   value.owner = null
 }
 
-/** A `holder` that a function has just made is owned, and it alone holds what a variable owned that ends with the function. */
+/** Makes a `holder` that a function has just made owned, and the only owner of a value owned by a variable that ends with the function. */
 export function hold(holder: Value, name: string): Value {
   if (!(holder instanceof Keyed)) return holder
   holder.owned = true
@@ -62,7 +62,7 @@ export function hold(holder: Value, name: string): Value {
   return holder
 }
 
-/** Whether `value` is an element of `holder`, at `index`, that nobody else holds. */
+/** Whether `value` is an element of `holder`, at `index`, that nothing else references. */
 export function holdsItem(holder: Value, index: Value, value: Value): boolean {
   if (!isContainer(value) || !isContainer(holder) || value.owner === null || value.owner !== holder.nest) return false
   return getItem(holder, index) === value
@@ -77,7 +77,7 @@ function locate(list: HarnList, index: Value): number {
   return Number(index) < 0 ? Number(index) + list.length : Number(index)
 }
 
-/** `value`, which was read from `holder` at `index`, as something that the holder alone has: a copy takes its place. */
+/** `value`, read from `holder` at `index`, owned by the holder alone: if it is not, a copy replaces it. */
 export function ownItem(m: Machine, holder: Value, index: Value, value: Value): Value {
   if (!isContainer(value) || holdsItem(holder, index, value)) return value
   if (holder instanceof HarnList) {
@@ -99,7 +99,7 @@ export function holdsField(holder: Value, name: string, value: Value): boolean {
 /** As ownItem, of a property. */
 export function ownField(m: Machine, holder: Value, name: string, value: Value): Value | Fault {
   if (!isContainer(value) || holdsField(holder, name, value)) return value
-  // The first element of a list, say: it can be read like a property and not set.
+  // For example the first element of a list: it can be read like a property but not set.
   if (!(holder instanceof Keyed)) return setProperty(holder, name, value, true)
   const copy = copyFor(m, holder, value)
   holder.set(name, copy)

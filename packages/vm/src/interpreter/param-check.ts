@@ -1,5 +1,5 @@
 // The run-time check of annotated parameters. The compiler lowers an annotation to plain data
-// (compiler/types/runtime-check.ts); this carries it out. int and float stand for each other.
+// (compiler/types/runtime-check.ts), which is evaluated here. int and float are interchangeable.
 
 import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
@@ -30,7 +30,7 @@ export function findQuickCheck({ check }: ParameterCheck): number {
   return check.kind === 'prim' ? (QUICK[check.name] ?? 0) : 0
 }
 
-/** Whether a value surely passes a check that has a number; false also where the whole check has to be made. */
+/** Whether a value certainly passes a numbered check; false also if the full check is needed. */
 export function passesQuickly(value: Value, quick: number): boolean {
   switch (quick) {
     case 1:
@@ -50,7 +50,7 @@ export function passesQuickly(value: Value, quick: number): boolean {
   }
 }
 
-/** Elements that are looked at for a step of other walks, as a power of two. */
+/** Elements checked per step of other walks, as a power of two. */
 const LOOKED_BITS = 3
 
 /** One check: annotations such as `list<list<int>>` are walks. */
@@ -77,8 +77,8 @@ export function checkParameter(value: Value, parameter: ParameterCheck): Fault |
 type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
 
 /**
- * What is wrong with the argument, or with the field at a path such as `p.o.k`. Object-like checks report their first failure
- * with the path of the field as the name of the parameter; inside lists all failures are collected, each with a place such as
+ * What is wrong with the argument, or with the field at a path such as `p.o.k`. Checks of dict shapes report their first failure
+ * with the path of the field as the name of the parameter. Inside lists all failures are collected, each with a path such as
  * `root[0].k`.
  */
 function findComplaint(walk: Walk, value: Value, path: string, check: RuntimeCheck): string | null {
@@ -100,7 +100,7 @@ function findComplaint(walk: Walk, value: Value, path: string, check: RuntimeChe
       return findings.length === 0 ? null : `parameter '${path}': ${findings.join('; ').replace(/^at root: /, '')}`
     }
     case 'interface':
-      return null // only stands for a whole annotation, never within one
+      return null // only occurs as a whole annotation, never within one
   }
 }
 
@@ -110,7 +110,7 @@ function findObjectComplaint(walk: Walk, value: Value, path: string, check: Shap
   const fields = asKeyed(value)
   if (fields === null) return describeNotObject(value, path)
   if (check.kind === 'dict') {
-    // Keys are put in order only for the sake of the message.
+    // Keys are sorted only for the message.
     if (fits(walk, value, check)) return null
     for (const key of fields.keys()) {
       walk.look(24)
@@ -143,7 +143,7 @@ function findFieldComplaint(walk: Walk, item: Value, path: string, key: string, 
   return findComplaint(walk, item, `${path}.${key}`, check)
 }
 
-/** Adds everything that is wrong with a value inside a list; what has the wrong type is not looked into. */
+/** Adds all problems of a value inside a list; a value of the wrong type is not examined further. */
 function collect(walk: Walk, value: Value, place: string, check: RuntimeCheck, findings: string[]): void {
   if (fits(walk, value, check)) return
   if (check.kind === 'const') {
@@ -183,12 +183,12 @@ function describeNotObject(value: Value, path: string): string {
   return `parameter '${path}': expected dict or struct, got ${typeName(value)}`
 }
 
-/** A struct passes for a dict, and messages that compare types call it one. */
+/** A struct passes as a dict, and messages about types call it one. */
 function formatSeenType(value: Value): string {
   return value instanceof HarnStruct ? 'dict' : typeName(value)
 }
 
-/** Whether a value has the type that `show` names; of a list, shape or literal this is the part before the details. */
+/** Whether a value has the type that `show` names; for a list, shape or literal, the part before the details. */
 function hasBaseType(walk: Walk, value: Value, check: RuntimeCheck): boolean {
   switch (check.kind) {
     case 'list':

@@ -1,5 +1,5 @@
-// Where a task stands, for people: the innermost place in a file of the script itself. Modules without a place on disk
-// (`<stdlib>/…`, `<host>/…`, adapters) count as part of whoever called them.
+// The source position of a task, for messages: the innermost position in a file of the script itself. Modules without a file
+// (`<stdlib>/…`, `<host>/…`, adapters) count as part of their caller.
 
 import type { Ceiling } from '../builtins/builtin.js'
 import { HarnClosure } from '../values/callable.js'
@@ -26,8 +26,8 @@ export function findScriptPlace(innermost: Coroutine): ScriptPlace | null {
 }
 
 /**
- * The module that makes the call which is running, if it has ceilings: the one whose function stands innermost. Closures that call a
- * builtin (adapters) and internal modules count as part of whoever called them.
+ * The module making the running call, if it has ceilings: that of the innermost function. Closures that call a
+ * builtin (adapters) and internal modules count as part of their caller.
  */
 export function findNarrowedCaller(task: Task): Module | null {
   for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
@@ -40,7 +40,7 @@ export function findNarrowedCaller(task: Task): Module | null {
   return null
 }
 
-/** The ceilings of the calling module, and of those for which it works: handlers of tools, tasks that are a builtin and nothing else. */
+/** The ceilings of the calling module, and of those on whose behalf it runs: handlers of tools, tasks that only run a builtin. */
 export function listCallingCeilings(machine: Machine, task: Task): readonly Ceiling[] | null {
   const own = findNarrowedCaller(task)?.ceilings ?? null
   const scopes = task.fields.get(IMPORT_SCOPES)

@@ -1,4 +1,4 @@
-// Operations that are rare enough to live outside the loop. Each writes its result and moves the coroutine on, or raises.
+// Operations that are rare enough to be outside the loop. Each writes its result and advances the coroutine, or raises.
 
 import { HarnBuiltin, HarnCell, HarnClosure } from '../values/callable.js'
 import type { HarnDict } from '../values/dict.js'
@@ -24,7 +24,7 @@ import type { ParameterCheck } from './param-check.js'
 import type { RaiseKind } from '@bridle/compiler/bytecode'
 import type { Value } from '../values/value.js'
 
-/** What a deadline of a type other than duration or int means, in milliseconds. */
+/** Converts a deadline of a type other than duration or int to milliseconds. */
 const DEFAULT_DEADLINE_MS = 30_000
 
 interface NameSite {
@@ -183,13 +183,13 @@ export function runRareOperation(m: Machine, task: Task, i: Instr, closure: Harn
   }
 }
 
-// No closure over the two: with a bundler that keeps the names of functions, making one takes half a microsecond.
+// Not a closure over the two: with a bundler that preserves function names, making one takes half a microsecond.
 function give(m: Machine, co: Coroutine, value: Value): true {
   m.give(co, value)
   return true
 }
 
-/** A constant of the registry or the host, a builtin, or a callable of a caller's scope; else the variable is undefined. */
+/** A constant of the registry or the host, a builtin, or a callable of a caller's scope; otherwise the variable is undefined. */
 function loadGlobal(m: Machine, task: Task, site: NameSite): boolean {
   const constant = m.options.globals?.get(site.name) ?? m.registry.constants.get(site.name)
   if (constant !== undefined) {
@@ -222,7 +222,7 @@ function runModule(m: Machine, task: Task, i: Instr): boolean {
   return m.enter(task, closure, task.current.base + i.d, 0, false)
 }
 
-/** Lays a list's items out as arguments from register `from` on; answers their number. */
+/** Spreads a list's items as arguments from register `from` on; returns their number. */
 function spread(m: Machine, task: Task, list: HarnList, from: number): number {
   const co = task.current
   const count = list.length

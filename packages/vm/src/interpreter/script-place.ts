@@ -1,4 +1,4 @@
-// A place in a file of a script, as people are told of it.
+// A source position in a file of a script, for messages.
 
 export interface ScriptPlace {
   readonly file: string

@@ -1,6 +1,6 @@
-// What operations do when the quick side of loop.ts does not apply: other types, no fuel, calls of what is no function of a script.
-// Each writes its result and moves the coroutine on, or raises, or waits; nothing has been done before but for the unit of fuel that
-// LOOP and calls use. What has no quick side at all and is rare is in rare.ts.
+// Operations when the quick side of loop.ts does not apply: other types, no fuel, calls of values that are not script functions.
+// Each writes its result and advances the coroutine, or raises, or waits. Nothing has been done before except for the unit of fuel that
+// LOOP and calls use. Rare operations without a quick side are in rare.ts.
 
 import { CONTROL } from '../builtins/builtin.js'
 import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
@@ -31,7 +31,7 @@ import type { Value } from '../values/value.js'
 // As in loop.ts.
 type L = typeof LINKED
 
-/** Operations that are quick whatever they meet. */
+/** Operations that the loop completes for all operands. */
 type AlwaysQuick = L[
   | 'MOVE'
   | 'LOADK'
@@ -63,7 +63,7 @@ type AlwaysQuick = L[
   | 'JNEQK'
   | 'JNNEK']
 
-/** Carries out the instruction at which the current coroutine stands. Whether the task goes on. */
+/** Carries out the current instruction of the coroutine. Returns whether the task can continue. */
 export function runSlow(m: Machine, task: Task, i: Instr, closure: HarnClosure): boolean {
   const co = task.current
   const { regs, base } = co
@@ -244,11 +244,11 @@ export function runSlow(m: Machine, task: Task, i: Instr, closure: HarnClosure):
     case 118 satisfies L['CATCH_VALUE']:
       return give(co, i, (x as unknown as Fault).caught)
     case 127 satisfies L['NATIVE_STEP']:
-      // A step may work or allocate without crossing a loop or call of the script, so it is a fuel point of its own.
+      // A step may work or allocate without crossing a loop or call of the script, so it is a fuel point itself.
       if (--m.fuel < 0) return m.refuel(task)
       return stepNative(m, task, co.frames[co.fp] as NativeActivation)
     default:
-      // What has no case here says so in its row, or above.
+      // Operations without a case here are excluded by their row, or above.
       i.op satisfies OpWith<'runs', 'rare' | 'both'> | AlwaysQuick
       return m.runRare(task, i, closure)
   }
@@ -287,7 +287,7 @@ export function holdsFor(op: LinkedOp, x: Value, y: Value): boolean {
   }
 }
 
-/** The value of an operation that makes one, or looks at the form of one, and cannot fail. BUILD_DICT and TEXT take fuel. */
+/** Operations that make a value, or test the form of one, and cannot fail. BUILD_DICT and TEXT take fuel. */
 export function produce(m: Machine, i: Instr, regs: readonly Value[], base: number, closure: HarnClosure): Value {
   const from = base + i.b
   const { c } = i
@@ -297,7 +297,7 @@ export function produce(m: Machine, i: Instr, regs: readonly Value[], base: numb
       return new HarnList(take(regs, from, c))
     case 72 satisfies L['LIST_PUSH']: {
       const list = regs[from] as HarnList
-      // The list is an emitter's own, under construction: nothing else sees its buffer.
+      // An emitter made this list and is still filling it: nothing else sees its buffer.
       list.items.push(regs[base + c]!)
       list.length = list.items.length
       m.chargeHeap(16)
@@ -359,7 +359,7 @@ function take(regs: readonly Value[], from: number, count: number): Value[] {
   return values
 }
 
-/** What arithmetic with an int on the right has met. */
+/** Operand types that arithmetic with an int on the right has met. */
 function noteKind(i: Instr, x: Value): void {
   i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
 }
@@ -415,7 +415,7 @@ function setItem(m: Machine, task: Task, co: Coroutine, i: Instr, x: Value): boo
   return giveOrRaise(m, task, i, i.k === HELD ? setHeldIndex(x, index, value) : setIndex(x, index, value, i.k === true))
 }
 
-/** A call whose callee takes the frame over. */
+/** A call whose callee replaces the frame. */
 function callLast(m: Machine, task: Task, co: Coroutine, i: Instr, callee: Value): boolean {
   const { regs, base, fp } = co
   const from = base + i.d
@@ -449,7 +449,7 @@ function callMethodOf(m: Machine, task: Task, co: Coroutine, i: Instr): boolean 
   if (receiver instanceof HarnStruct) return callStructMethod(m, task, co, i, receiver)
   if (i.d === 1 && receiver instanceof HarnList) receiver = copyIfSmall(receiver)
   const used = i.moves | i.lends
-  // A builtin that extends its receiver has it from the variable that the result goes to.
+  // A builtin that extends its receiver takes it from the variable that the result overwrites.
   if (used > 1) shareArguments(regs, start, i.moves < 1073741824 ? used : used & ~2)
   const kind = typeof receiver === 'string' ? 1 : receiver instanceof HarnList ? 2 : receiver instanceof HarnDict ? 3 : 0
   let def = i.cache as BuiltinDef | null
@@ -477,7 +477,7 @@ function callMethodOf(m: Machine, task: Task, co: Coroutine, i: Instr): boolean 
   return settle(m, task, co, i, result)
 }
 
-/** As CALL, but a run of its own (Coroutine.run). */
+/** As CALL, but as a separate run (Coroutine.run). */
 function callStructMethod(m: Machine, task: Task, co: Coroutine, i: Instr, receiver: HarnStruct): boolean {
   const { regs } = co
   const start = co.base + i.b
@@ -489,7 +489,7 @@ function callStructMethod(m: Machine, task: Task, co: Coroutine, i: Instr, recei
   }
   if (--m.fuel < 0) return m.refuel(task)
   const { code } = callee
-  // A receiver is always lent, as it is to a builtin of that name.
+  // A receiver is always lent, as to a builtin of that name.
   if ((code.keeps & 2) !== 0 && (i.moves & 2) === 0) share(receiver)
   if ((i.moves | i.lends) > 3) shareArguments(regs, start, findKept(i, code.takes, code.keeps) & ~2)
   if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)

@@ -1,4 +1,4 @@
-// The name that a misspelt one may have meant, for names that are only known at run time; the compiler has its own for the rest.
+// Suggests a name for a misspelt one, for names that are known only at run time; the compiler handles the others.
 
 import { findClosest } from '@bridle/compiler/signatures'
 

@@ -1,4 +1,4 @@
-// What a fault does to the stacks: frames are left from the inside out until a handler takes it. Nothing is thrown in
+// How a fault unwinds the stacks: frames are left from the inside out until a handler takes it. Nothing is thrown in
 // JavaScript. Leaving a run (a native frame that called back, a generator, a task) adds the suffix ` (line N)` to the message.
 
 import { HarnClosure } from '../values/callable.js'
@@ -14,26 +14,26 @@ import type { FunctionCode, HandlerEntry } from './module.js'
 import type { Value } from '../values/value.js'
 
 /**
- * Raises `fault` at the instruction the task's coroutine stands at, or with `passing` goes on with one that already left what
- * that instruction called; `inRunNow`: what was called ran code of scripts. Answers whether the task goes on.
+ * Raises `fault` at the current instruction of the task's coroutine, or with `passing` continues with one that already left the
+ * callee of that instruction; `inRunNow`: the callee ran code of scripts. Returns whether the task can continue.
  */
 export function raiseFault(machine: Machine, task: Task, raised: Fault, passing = false, inRunNow = passing): boolean {
   let fault = raised
   // Whether a script frame of the run being left was passed: a fault of the calling builtin itself leaves no run.
   let inRun = inRunNow
-  // A rethrown fault already has the frame that raises it again in its trace.
+  // The trace of a rethrown fault already contains the frame that raises it again.
   let known = fault.isTraced && !passing && !fault.isForeign
   for (;;) {
     const co = task.current
     const { frames } = co
-    // Mirrors of the coroutine, written back before anything may look at it: a fault passes many frames, each in a few steps.
+    // Mirrors of the coroutine, written back before anything may read it: a fault passes many frames, each in a few steps.
     let { fp, instr } = co
     while (fp >= 0) {
       const frame = frames[fp]!
       if (frame instanceof HarnClosure) {
         const { code } = frame
         const { pc } = instr
-        // Internal modules are in no trace, and a fault of theirs alone leaves no run of the script.
+        // Traces omit internal modules, and a fault that occurs only within one leaves no run of the script.
         if (!code.module.isHidden) inRun = true
         if (!known) fault.note(code, pc)
         known = false

@@ -1,4 +1,4 @@
-// Tasks coming and going: how one is started, what its outcome is, how it is ended from outside.
+// Start and end of tasks: how one is started, what its outcome is, how it is ended from outside.
 
 import { FewMap } from '../few-map.js'
 import { HarnClosure } from '../values/callable.js'
@@ -18,7 +18,7 @@ import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 
 /** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */
-/** A task has registers, a record and a place in the order of tasks. */
+/** Heap units: a task has registers, a record and an entry in the order of tasks. */
 const UNITS_A_TASK = 32
 const HEAP_A_TASK = 512
 
@@ -75,7 +75,7 @@ export function makeTaskFacts(machine: Machine, task: Task): TaskFacts {
   return new Facts(machine, task)
 }
 
-/** Worked out only when asked for: the facts are read for every guarded builtin and tool call, mostly for one of them. */
+/** Computed on request: the facts are read for every guarded builtin and tool call, usually only one of them. */
 class Facts implements TaskFacts {
   private readonly machine: Machine
   private readonly task: Task

@@ -1,16 +1,16 @@
-// Runnable tasks in the order in which they run. Taking the first out of an array moves all others when they are many, which tens of
-// thousands of them would pay for with seconds; here the place of the first moves, and now and then those in front of it go.
+// Runnable tasks in the order in which they run. Removing the first element of an array moves all others, which takes
+// seconds for tens of thousands of tasks. Here the index of the first moves, and from time to time the entries before it are removed.
 
 import type { Task } from './task.js'
 
-/** Places in front of the first that are not worth closing up. */
+/** Entries before the first that are not worth removing. */
 const FEW = 1024
 
 export class TaskQueue {
   private tasks: Task[] = []
   private head = 0
 
-  /** The one that runs. */
+  /** The running task. */
   get first(): Task | undefined {
     return this.tasks[this.head]
   }
@@ -23,7 +23,7 @@ export class TaskQueue {
     this.tasks.push(task)
   }
 
-  /** Takes the first out. */
+  /** Removes the first task. */
   shift(): void {
     this.head++
     if (this.head === this.tasks.length) this.clear()
@@ -33,14 +33,14 @@ export class TaskQueue {
     }
   }
 
-  /** Takes a task out; nothing happens when it is not in here. */
+  /** Removes a task; does nothing when it is not in the queue. */
   remove(task: Task): void {
     const at = this.tasks.indexOf(task, this.head)
     if (at === this.head) this.shift()
     else if (at > 0) this.tasks.splice(at, 1)
   }
 
-  /** All of them, of a snapshot. */
+  /** All tasks, for a snapshot. */
   begin(tasks: Task[]): void {
     this.tasks = tasks
     this.head = 0

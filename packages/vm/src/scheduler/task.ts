@@ -1,5 +1,5 @@
 // A task is one line of execution; a coroutine is one stack. A task runs the coroutine on top of a chain: a generator that is
-// pulled runs on its own stack on behalf of the task that pulls it, and knows whom to hand its values to.
+// pulled runs on its own stack on behalf of the task that pulls it, and knows its consumer.
 //
 // All of it is plain data: registers hold values, frames name functions by FunctionCode and positions by linked instruction,
 // which the snapshot writes as (module, function index, code position).
@@ -31,15 +31,15 @@ export class NativeActivation {
   }
 }
 
-/** Frames of one run that may nest before the language's own stack overflow. */
+/** Frames of one run that may nest before a stack overflow of the language. */
 export const MAX_NESTED_CALLS = 512
 
 const FIRST_REGISTERS = 16
 
-/** Heap units of a stack beside what its frames hold: registers and frame lists have room before anything is in them. */
+/** Heap units of an empty stack: registers and frame lists have spare capacity from the start. */
 export const COROUTINE_UNITS = 1024
 
-/** Scripts that wait are mostly a few calls deep. An array that begins empty has room for seventeen with its first element. */
+/** Waiting scripts are usually only a few calls deep. An array that starts empty gets room for seventeen with its first element. */
 const NO_FRAME = null as never
 
 export class Coroutine {
@@ -51,20 +51,20 @@ export class Coroutine {
   /** Top frame, -1 when there is none. */
   fp = -1
   base = 0
-  /** Where to go on: the instruction to run, or with `delivering` the one whose result is being waited for. */
+  /** Where to continue: the instruction to run, or with `delivering` the one whose result is being waited for. */
   instr: Instr = TASK_END
   /** Frames above this index overflow. */
   limit = MAX_NESTED_CALLS
   /**
-   * The innermost frame that is a run of its own without a native frame below it (a struct's method), -1 without one; and, for
-   * each such frame, the `run` and `limit` to go back to.
+   * The innermost frame that is a separate run without a native frame below it (a struct's method), -1 without one; and, for
+   * each such frame, the `run` and `limit` to restore.
    */
   run = -1
   readonly outerRuns: number[] = []
   readonly generator: HarnGenerator | null
-  /** Whoever pulls this generator right now. */
+  /** The current consumer of this generator. */
   resumer: Coroutine | null = null
-  /** Stands at a yield whose value was taken; the next pull goes past it. */
+  /** Stopped at a yield whose value was taken; the next pull continues after it. */
   paused = false
 
   constructor(generator: HarnGenerator | null) {
@@ -89,21 +89,21 @@ export class Coroutine {
     this.instr = closure.code.entry
   }
 
-  /** Takes over what the loop keeps in locals. Small on purpose: V8 inlines it. */
+  /** Stores what the loop keeps in locals. Small on purpose: V8 inlines it. */
   stand(fp: number, base: number, instr: Instr): void {
     this.fp = fp
     this.base = base
     this.instr = instr
   }
 
-  /** Makes the top frame a run of its own: a fresh recursion bound, and the line suffix for faults that leave it. */
+  /** Makes the top frame a separate run: a fresh recursion bound, and the line suffix for faults that leave it. */
   openRun(): void {
     this.outerRuns.push(this.run, this.limit)
     this.run = this.fp
     this.limit = this.fp + MAX_NESTED_CALLS
   }
 
-  /** Before the frame `run` is left in any way. */
+  /** Called before the frame `run` is left for any reason. */
   closeRun(): void {
     this.limit = this.outerRuns.pop()!
     this.run = this.outerRuns.pop()!
@@ -120,7 +120,7 @@ export class Coroutine {
     return this.bases[this.fp]! + (frame instanceof HarnClosure ? frame.code.frameSize : 1)
   }
 
-  /** Forgets values above the top frame, so that neither memory nor snapshots keep them. */
+  /** Clears values above the top frame, so that neither memory nor snapshots keep them. */
   trim(): void {
     const { top } = this
     for (let at = top; at < this.regs.length; at++) this.regs[at] = null
@@ -141,7 +141,7 @@ export interface Deadline {
   fired: boolean
 }
 
-/** What a waiting task is given when it runs again. */
+/** What a waiting task receives when it runs again. */
 export type Delivery =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'fault'; readonly fault: Fault }
@@ -154,25 +154,25 @@ export class Task {
   readonly parent: number
   current: Coroutine
   status: TaskStatus = 'ready'
-  /** Text written and not yet handed on, in pieces. */
+  /** Output that was written and not yet passed on, in pieces. */
   output: string[] = []
-  /** Above 0 while a native frame drops what its callbacks print. */
+  /** Above 0 while a native frame drops the output of its callbacks. */
   muted = 0
   result: Value = null
   fault: Fault | null = null
   deadlines: Deadline[] = []
   delivery: Delivery | null = null
-  /** While waiting: the key it is parked on, the time it gives up, and its place in the order of waiting. */
+  /** While waiting: the park key, the time of its timeout, and its position in the order of waiting. */
   waitKey: string | null = null
   waitDue: number | null = null
   waitOrder = 0
   /** While waiting for an effect: its id, 0 otherwise. */
   effectId = 0
-  /** Set by cancel_graceful; then what it may still run, and the time at which a wait ends, before it is stopped. */
+  /** Set by cancel_graceful: what it may still run, and when a wait ends, before it is stopped. */
   cancelRequested = false
   cancelFuel = 0
   cancelDue: number | null = null
-  /** How scripts see it. */
+  /** The id that scripts see. */
   readonly name: string
   readonly taskId: string
   readonly group: string | null

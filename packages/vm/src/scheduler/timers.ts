@@ -1,4 +1,4 @@
-// What is due: deadlines, waits with a limit, and the grace of cancelled tasks. Pure: the machine decides when to ask and acts.
+// Due events: deadlines, waits with a limit, and the grace period of cancelled tasks. Pure: the machine decides when to call this, and acts.
 
 import type { Deadline, Task } from './task.js'
 
@@ -28,7 +28,7 @@ export function listDueEvents(waiting: Iterable<Task>, ready: Iterable<Task>, no
   return events.sort((a, b) => a.due - b.due || a.task.waitOrder - b.task.waitOrder)
 }
 
-/** When a waiting task has something to do without an answer; null when never. */
+/** When a waiting task has something to do without an outcome; null when never. */
 export function findTaskDue(task: Task): number | null {
   let due = task.waitDue
   if (task.cancelDue !== null && (due === null || task.cancelDue < due)) due = task.cancelDue

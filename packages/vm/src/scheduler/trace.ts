@@ -1,4 +1,4 @@
-// Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, tools/dispatch/dispatch.ts): one
+// Traces effects that builtins request directly (a tool call is traced by tools/dispatch/dispatch.ts): one
 // record each, when its outcome reaches the script.
 
 import { UNTRACED, findListener } from '../builtins/trace-log.js'
@@ -27,7 +27,7 @@ export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, 
   })
 }
 
-/** The piece of work that an effect is, if it is one that people look at. */
+/** The span of an effect, if it should be visible. */
 function findSpan(m: Machine, task: Task, effect: Effect): EffectSpan | null {
   return m.options.judge?.span(effect, task.fields.get(UNTRACED) === true) ?? null
 }

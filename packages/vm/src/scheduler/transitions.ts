@@ -1,5 +1,5 @@
-// How tasks change state: they wait, are woken, are given what they waited for, are interrupted by timers, and end. The machine
-// decides when; which task runs next is the order of its queue and nothing else.
+// How tasks change state: they wait, are woken, receive what they waited for, are interrupted by timers, and end. The machine
+// decides when; only the order of its queue decides which task runs next.
 
 import { makeChildrenKey, family, makeTaskKey } from '../builtins/builtin.js'
 import { END } from '../values/handles.js'
@@ -18,10 +18,10 @@ import type { Machine } from '../interpreter/machine.js'
 import type { Value } from '../values/value.js'
 import type { Task } from './task.js'
 
-/** What a task may still do after its cancellation was asked for: fuel, and milliseconds inside a wait. */
+/** What a task may still use after its cancellation was requested: fuel, and milliseconds inside a wait. */
 const CANCEL_GRACE_FUEL = 1024
 const CANCEL_GRACE_MS = 250
-/** The same for waits that look at the flag themselves. */
+/** The same for waits that check the flag themselves. */
 const HEEDING_GRACE_MS = 10
 
 export function makeCancelledFault(): Fault {
@@ -38,7 +38,7 @@ export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): v
   m.queue.push(task)
 }
 
-/** Units of leaving a task: those that do little and wait, or wait again, may never meet a fuel point of their own. */
+/** Fuel for leaving a task: tasks that do little and wait again may never reach a fuel point of their own. */
 const UNITS_A_SWITCH = 8
 
 export function wait(m: Machine, task: Task): void {
@@ -65,7 +65,7 @@ export function wake(m: Machine, key: string): void {
   for (const task of m.waits.on(key)) makeReady(m, task, { kind: 'again', timedOut: false })
 }
 
-/** Gives the task that waits for it the answer to an effect; false when none does any more. */
+/** Delivers the outcome of an effect to the task that waits for it; false when none does any more. */
 export function deliverAnswer(m: Machine, answer: Answer): boolean {
   const asked = m.pending.get(answer.id)
   const task = m.tasks.get(asked?.task ?? -1)
@@ -73,13 +73,13 @@ export function deliverAnswer(m: Machine, answer: Answer): boolean {
   if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
   task.effectId = 0
   if (m.isTraced && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
-  // Nobody can be stopped here: the next look at the heap counts it.
+  // No task can be stopped here: the next heap check counts it.
   m.heapCharged += measureOutcome(answer.outcome, Infinity)
   makeReady(m, task, makeDelivery(answer.outcome))
   return true
 }
 
-/** Gives a task what it waited for; false when that ended or blocked it again. */
+/** Delivers to a task what it waited for; false when that ended or blocked it again. */
 export function deliver(m: Machine, task: Task): boolean {
   const { delivery } = task
   task.delivery = null
@@ -106,7 +106,7 @@ export function fireTimers(m: Machine): void {
   }
 }
 
-/** Raises a fault where a task stands, ending what it waits for. */
+/** Raises a fault at the current position of a task, ending its wait. */
 function interrupt(m: Machine, task: Task, fault: Fault): void {
   if (task.status === 'waiting') {
     forgetEffect(m, task)
@@ -119,7 +119,7 @@ const GIVEN_UP: EffectOutcome = {
   error: { kind: 'categorized', category: 'cancelled', message: 'nobody waits for it any more' },
 }
 
-/** An answer that still comes for the effect of an interrupted task is ignored. */
+/** A later outcome for the effect of an interrupted task is ignored. */
 export function forgetEffect(m: Machine, task: Task): void {
   const asked = m.pending.get(task.effectId)
   if (m.isTraced && asked !== undefined) traceEffect(m, task, task.effectId, asked.effect, GIVEN_UP)
@@ -127,7 +127,7 @@ export function forgetEffect(m: Machine, task: Task): void {
   task.effectId = 0
 }
 
-/** At the end of a function that stands at the bottom of a coroutine. Answers whether the task goes on. */
+/** At the end of the bottom function of a coroutine. Returns whether the task can continue. */
 export function endCoroutine(m: Machine, task: Task, value: Value): boolean {
   const co = task.current
   if (co.generator !== null && co.resumer !== null) {
@@ -145,7 +145,7 @@ export function endCoroutine(m: Machine, task: Task, value: Value): boolean {
   return false
 }
 
-/** In a family, so that a restored run does not begin its epilogue twice. */
+/** Kept in a family's state, so that a restored run does not start its epilogue twice. */
 const epilogueState = family('machine.epilogue', () => ({ begun: false }))
 
 function beginEpilogue(m: Machine, root: Task): boolean {

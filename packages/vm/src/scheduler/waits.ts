@@ -1,5 +1,5 @@
-// Which tasks wait, and which of them are parked on what key. Derived from the tasks themselves, so that it is in no snapshot:
-// a restored machine enters its waiting tasks again, longest first.
+// Which tasks wait, and which of them are parked on which key. Derived from the tasks themselves, so that it is in no snapshot:
+// a restored machine adds its waiting tasks again, longest first.
 
 import { FewMap } from '../few-map.js'
 import { findTaskDue } from './timers.js'
@@ -7,14 +7,14 @@ import type { Task } from './task.js'
 
 export class Waits {
   private readonly tasks = new FewMap<Task, Task>()
-  /** Made with the first: ten thousand machines that wait for an answer have none. */
+  /** Created with the first entry: ten thousand machines that wait for an outcome have none. */
   private parked: Map<string, Set<Task>> | null = null
 
   get size(): number {
     return this.tasks.size
   }
 
-  /** By `waitKey`, which must not change while the task is in here. */
+  /** By `waitKey`, which must not change while the task is in the table. */
   enter(task: Task): void {
     this.tasks.set(task, task)
     if (task.waitKey === null) return
@@ -43,7 +43,7 @@ export class Waits {
     return line === undefined ? [] : [...line]
   }
 
-  /** The earliest time at which one of them has something to do without an answer, null without one. */
+  /** The earliest time at which one of them has something to do without an outcome, null without one. */
   get earliest(): number | null {
     let earliest: number | null = null
     for (const task of this.tasks.values()) {

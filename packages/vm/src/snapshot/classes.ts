@@ -1,6 +1,6 @@
-// Classes whose instances are written field by field. What each field has to be is checked on reading, so that bytes that were
-// made up cannot bring an object into a shape that the machine does not know. A class without a row, and without a case in
-// graph-write.ts, cannot be written: that is an error of ours, found by tests.
+// Classes whose instances are written field by field. Each field is checked on reading, so that forged
+// bytes cannot create an object of a shape that the machine does not know. A class without a row, and without a case in
+// graph-write.ts, cannot be written: that is a bug of ours, found by tests.
 
 import { Fault } from '../interpreter/fault.js'
 import { Coroutine, Task } from '../scheduler/task.js'

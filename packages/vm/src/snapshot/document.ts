@@ -1,4 +1,4 @@
-// Plain data ⇄ bytes in the form of a snapshot: what a host puts around the snapshot of a machine. Holds what JSON holds, and
+// Plain data ⇄ bytes in the format of a snapshot, for what a host adds to the snapshot of a machine. Supports JSON data,
 // bytes, big ints, exact floats and `undefined`; nothing that names code.
 
 import { SnapshotError, makeDamagedError } from './error.js'
@@ -6,19 +6,19 @@ import { readVersion } from './envelope.js'
 import { GraphReader } from './graph-read.js'
 import { GraphWriter } from './graph-write.js'
 
-/** Raises an Error for what is no plain data: that is a bug of the caller. */
+/** Throws an Error if the value is not plain data: that is a bug of the caller. */
 export function writeDocument(data: unknown, version: number): Uint8Array {
   const writer = new GraphWriter()
   writer.writeValue(data)
   return writer.finish('run', version)
 }
 
-/** Which version the bytes say they are; they are not looked at otherwise. */
+/** The version that the bytes claim; nothing else of them is checked. */
 export function readDocumentVersion(bytes: Uint8Array): number {
   return readVersion(bytes)
 }
 
-/** Raises SnapshotError for anything but the undamaged bytes of a document of this version. */
+/** Throws SnapshotError for anything but the undamaged bytes of a document of this version. */
 export function readDocument(bytes: Uint8Array, version: number): unknown {
   const refuse = (): never => {
     throw makeDamagedError('it names code where there is none')

@@ -1,12 +1,12 @@
-// What every snapshot looks like from outside:
+// The envelope of every snapshot:
 //
-//   4 bytes  what it is: `BRm` and `BRr` behind a byte that no text begins with (a machine, a run with its sources)
+//   4 bytes  type: `BRm` and `BRr` after a byte that no text begins with (a machine, a run with its sources)
 //   1 byte   version of what follows
-//   8 bytes  seal: a hash of everything behind it
+//   8 bytes  seal: a hash of everything after it
 //   rest     texts, then the graph (graph-write.ts)
 //
-// The seal tells damage from a snapshot, so that a damaged one is refused as a whole instead of going on in a state that no
-// program can reach. It is no signature: who can write snapshots can write any state, and a host keeps them as it keeps code.
+// The seal detects damage, so that a damaged snapshot is refused as a whole instead of continuing in a state that no
+// program can reach. It is not a signature: whoever can write snapshots can write any state, and a host must protect them like code.
 
 import { SnapshotError, makeDamagedError } from './error.js'
 
@@ -30,7 +30,7 @@ export function readVersion(bytes: Uint8Array): number {
   return bytes[4] ?? 0
 }
 
-/** Raises SnapshotError for bytes that are something else, of another version, or damaged. */
+/** Throws SnapshotError for bytes that are something else, of another version, or damaged. */
 export function checkSeal(bytes: Uint8Array, content: Content, version: number): void {
   const letters = LETTERS[content]
   if (bytes[0] !== MARK || letters.some((letter, at) => bytes[at + 1] !== letter))
@@ -53,7 +53,7 @@ function computeSeal(bytes: Uint8Array): readonly [number, number] {
   let a = 0x9e3779b1 ^ length
   let b = 0x85ebca77 ^ bytes[4]!
   let at = ENVELOPE_BYTES
-  // A view reads a word at any place in one load; put together from four bytes it takes three times as long.
+  // A DataView reads a word at any offset in one load; assembling it from four bytes takes three times as long.
   const words = new DataView(bytes.buffer, bytes.byteOffset, length)
   for (; at + 4 <= length; at += 4) {
     const word = words.getInt32(at, true)

@@ -1,17 +1,17 @@
-// Why a snapshot was refused. Raised by everything that reads one; `reason` is for programs, the message for people.
+// Why a snapshot was refused. Thrown by everything that reads one; `reason` is for programs, the message for people.
 
 export type Refusal =
   /** The bytes are something else. */
   | 'format'
   /** Written by a version whose snapshots this one does not read. */
   | 'version'
-  /** The code is not the code that the run was stopped in; the message names the module. */
+  /** The code differs from the code that the run stopped in; the message names the module. */
   | 'program'
-  /** A builtin or native frame that the run stands in is missing here. */
+  /** A builtin or native frame that the run uses is missing here. */
   | 'registry'
-  /** The bytes were changed after they were written, or made up. */
+  /** The bytes were changed after they were written, or forged. */
   | 'damaged'
-  /** What it says about the authority of the run does not go with that of the host. */
+  /** The authority stored in it does not match that of the host. */
   | 'authority'
 
 export class SnapshotError extends Error {

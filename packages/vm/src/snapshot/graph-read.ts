@@ -1,6 +1,6 @@
-// Bytes → the graph that graph-write.ts wrote, with nothing believed: every count is held against the bytes that are left,
-// every number against what was mentioned, every field of a known class against its row, every position against the code.
-// An object is made empty where it is first mentioned and filled afterwards, which is what allows cycles.
+// Bytes → the graph that graph-write.ts wrote. Nothing is trusted: every count is checked against the remaining bytes,
+// every number against the objects so far, every field of a known class against its row, every position against the code.
+// An object is created empty at its first mention and filled afterwards, which allows cycles.
 
 import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
@@ -23,7 +23,7 @@ import type { Value } from '../values/value.js'
 import type { Content } from './envelope.js'
 import type { ClassRow } from './classes.js'
 
-/** How names in a snapshot become things of this process again. Each may raise SnapshotError. */
+/** Resolves names in a snapshot to objects of this process. Each function may throw SnapshotError. */
 export interface Resolver {
   readonly code: (moduleKey: string, index: number) => FunctionCode
   readonly frame: (kind: string) => FrameDef
@@ -39,20 +39,20 @@ export class GraphReader {
   private readonly bytes: Uint8Array
   private readonly resolver: Resolver
   private at: number
-  /** All texts in one piece, and how much of it was given out. */
+  /** All strings in one piece, and how much of it was used. */
   private readonly allTexts: string
   private textsAt = 0
   private readonly texts: string[] = []
   private readonly objects: object[] = []
-  /** To be looked at when all is read, as the lists are. */
+  /** Checked when everything is read, as are the lists. */
   private readonly closures: HarnClosure[] = []
   private readonly later: { readonly tag: number; readonly object: object }[] = []
   private readonly unchecked: { readonly row: ClassRow; readonly object: object }[] = []
-  /** Their items were not there yet. */
+  /** Lists whose items had not been read yet. */
   private readonly lists: HarnList[] = []
   private depth = 0
 
-  /** Raises SnapshotError for what is no undamaged snapshot of this content and version. */
+  /** Throws SnapshotError if the bytes are not an undamaged snapshot of this content and version. */
   constructor(bytes: Uint8Array, content: Content, version: number, resolver: Resolver) {
     checkSeal(bytes, content, version)
     this.bytes = bytes
@@ -65,7 +65,7 @@ export class GraphReader {
 
   /** Call once, after everything was read. */
   finish(): void {
-    // A list that grows while it is walked.
+    // The list grows while the loop runs.
     for (let next = 0; next < this.later.length; next++) {
       const { tag, object } = this.later[next]!
       this.readContents(tag, object)
@@ -103,7 +103,7 @@ export class GraphReader {
     return value
   }
 
-  /** A number of things that take at least one byte each. */
+  /** A count of things that take at least one byte each. */
   private readLength(): number {
     const count = this.readCount()
     if (count > this.bytes.length - this.at) throw makeDamagedError('it ends early')
@@ -201,7 +201,7 @@ export class GraphReader {
     }
   }
 
-  /** By the number that stands for it, 0 for none. */
+  /** A number of the table, 0 for none. */
   private findNest(number: number): Nest | null {
     if (number === 0) return null
     const known = this.nests.get(number) ?? new Nest()
@@ -292,7 +292,7 @@ export class GraphReader {
         if (!Array.isArray(captures)) throw makeDamagedError('a closure lacks captured values')
         const closure = object as Mutable<HarnClosure>
         closure.captures = captures
-        // The values may still be on their way, in a long chain of closures.
+        // The values may not be read yet, in a long chain of closures.
         this.closures.push(closure)
         return
       }
@@ -361,7 +361,7 @@ export class GraphReader {
     if (!Array.isArray(items)) throw makeDamagedError('a list has no items')
     list.boxed = items as Value[]
     list.length = length
-    // The items may still be on their way: a list inside itself, or one of those that come later.
+    // The items may not be read yet: a list inside itself, or deferred contents.
     if (length > items.length) this.lists.push(list)
   }
 

@@ -1,14 +1,14 @@
-// A graph of objects → bytes. One walk, inside out: what is mentioned for the first time is written where it is mentioned, and
-// every later mention is its number. Shared objects are therefore written once and cycles are kept. Past MAX_DEPTH a first
-// mention leaves its contents for later, so that the depth of data is no limit.
+// A graph of objects → bytes. One depth-first walk: an object is written at its first mention, and
+// every later mention is its number. Shared objects are therefore written once and cycles are kept. Beyond MAX_DEPTH a first
+// mention defers its contents, so that the depth of data is not limited.
 //
-//   numbers   little end first, 7 bits a byte, the eighth says that more follow
-//   texts     all of them behind each other in one piece in front of the graph, which only has lengths: one call of the
-//             platform encodes them all. A short text that occurs again is written as its number.
+//   numbers   little-endian, 7 bits per byte; the eighth says that more follow
+//   texts     all strings concatenated before the graph, which contains only their lengths: one call of the
+//             platform encodes them all. A short string that occurs again is written as its number.
 //   objects   tag, head (what is needed to make the empty object: code, kind, bytes), contents
 //
-// Small values without an identity that a script could see (floats, durations, ranges) have no number. Neither have the maps
-// inside dicts, sets and structs, which by contract nothing else holds.
+// Small values without an observable identity (floats, durations, ranges) have no number. Neither have the maps
+// inside dicts, sets and structs, which by contract nothing else references.
 
 import { FewMap } from '../few-map.js'
 import type { Entries } from '../few-map.js'
@@ -27,12 +27,12 @@ import { encodePlace } from './places.js'
 import { MAX_DEPTH, SHORT_MAX, SHORT_TEXT, SHORT_TEXT_AGAIN, SMALL_INT, TAG } from './tags.js'
 import type { Content } from './envelope.js'
 
-/** Longer texts are not looked up among those that came before. */
+/** Longer strings are not deduplicated. */
 const LONGEST_SHARED_TEXT = 64
 
 /**
- * After so many different texts, values are no longer looked up; keys still are. Bulk data has keys that repeat and values that do
- * not, and looking up each cost more than all the rest.
+ * After this many different strings, values are no longer deduplicated; keys still are. Bulk data has keys that repeat and values that do
+ * not, and looking up each value cost more than everything else.
  */
 const MOST_SHARED_TEXTS = 4096
 
@@ -43,7 +43,7 @@ const doubles = new DataView(new ArrayBuffer(8))
 export class GraphWriter {
   private bytes = new Uint8Array(FIRST_BYTES)
   private at = 0
-  /** First mentions, in order; a text's number is its place here. */
+  /** First mentions, in order; a string's number is its index here. */
   private readonly texts: string[] = []
   private readonly textNumbers = new Map<string, number>()
   private readonly objects = new Map<object, number>()
@@ -53,7 +53,7 @@ export class GraphWriter {
 
   /** The whole snapshot; call once, after everything was written. */
   finish(content: Content, version: number): Uint8Array {
-    // A list that grows while it is walked.
+    // The list grows while the loop runs.
     for (let next = 0; next < this.later.length; next++) this.writeContents(this.later[next]!)
     this.later = []
     const text = this.texts.join('')
@@ -90,7 +90,7 @@ export class GraphWriter {
     this.writeByte(rest)
   }
 
-  /** A text where nothing else can stand. */
+  /** A string where nothing else is possible. */
   writeText(text: string): void {
     const known = text.length > LONGEST_SHARED_TEXT ? undefined : this.textNumbers.get(text)
     if (known !== undefined) return this.writeCount(known * 2 + 1)
@@ -126,7 +126,7 @@ export class GraphWriter {
     }
   }
 
-  /** The first `length` of an array that nothing else holds. */
+  /** The first `length` elements of an array that nothing else references. */
   writeValues(values: readonly unknown[], length: number): void {
     this.writeCount(length)
     for (let at = 0; at < length; at++) this.writeValue(values[at])
@@ -217,7 +217,7 @@ export class GraphWriter {
     return known
   }
 
-  /** Tag, and what the reader needs to make the empty object. */
+  /** Tag, and what the reader needs to create the empty object. */
   private writeHead(value: object): void {
     if (value instanceof HarnDict) return this.writeByte(value.owned ? TAG.DICT_OWNED : TAG.DICT)
     if (value instanceof HarnList) return this.writeByte(value.owned ? TAG.LIST_OWNED : TAG.LIST)
@@ -253,7 +253,7 @@ export class GraphWriter {
   private writeContents(value: object): void {
     if (value instanceof HarnDict) return this.writeKeyed(value)
     if (value instanceof HarnList) {
-      // The buffer with what lies behind the end, and who shares it: an append costs less where it can be made in place, and
+      // The buffer including elements past the end, and who shares it: an append costs less if it can be made in place, and
       // a restored run must use the same fuel.
       this.writeValue(value.items)
       return this.writeCount(value.length)
@@ -328,7 +328,7 @@ export class GraphWriter {
   }
 }
 
-/** UTF-8; in 16-bit units, least byte first, where a text has half a surrogate pair, which UTF-8 cannot say. */
+/** UTF-8; or 16-bit units, little-endian, for a string with half a surrogate pair, which UTF-8 cannot represent. */
 function encodeTexts(text: string): readonly [isWide: boolean, bytes: Uint8Array] {
   const encoded = new TextEncoder().encode(text)
   if (encoded.length === text.length || !/\p{Surrogate}/u.test(text)) return [false, encoded]

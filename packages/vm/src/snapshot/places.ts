@@ -1,5 +1,5 @@
-// Linked instructions ⇄ numbers. A place is the code position of an instruction in the function of a frame; the marks of native
-// frames and of the end of a task have numbers of their own.
+// Linked instructions ⇄ numbers. A place is the code position of an instruction in the function of a frame; the markers of native
+// frames and of the end of a task have their own numbers.
 
 import { HarnClosure } from '../values/callable.js'
 import { NATIVE_RETURN, NATIVE_STEP, TASK_END } from '../interpreter/linked.js'

@@ -1,7 +1,7 @@
-// A stopped machine ⇄ bytes. They hold the state of the run and name code by module and function; they fit any process that has
-// the same program. What counts as the same is the code without debug information.
+// A stopped machine ⇄ bytes. They hold the state of the run and name code by module and function. They fit any process with
+// the same program; programs are the same if their code without debug information is.
 //
-// In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
+// The state is preceded by the modules of the program, each with the first 8 bytes of its hash.
 
 import { writeModuleIdentity } from '@bridle/compiler/bytecode'
 import { getAdapter, isAdapterKey } from '../interpreter/adapter.js'
@@ -15,7 +15,7 @@ import type { Module } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../interpreter/machine.js'
 
-/** Of the bytes that `Machine.snapshot` gives. Version 1 was JSON. */
+/** Format version of `Machine.snapshot`. Version 1 was JSON. */
 export const SNAPSHOT_VERSION = 4
 
 /** The parts of a machine that a run consists of, in the order in which they are written; KEEP WITH: the state fields of Machine. */
@@ -81,12 +81,12 @@ function computeFingerprint(module: Module, hashHex: (bytes: Uint8Array) => stri
   return fingerprint
 }
 
-/** Internal modules that the run has called, in the order in which it did. */
+/** Internal modules that the run has called, in the order of their first calls. */
 function listLoadedLibrary(machine: Machine): Module[] {
   return [...machine.modules.keys()].flatMap((key) => (isLibraryKey(key) ? [machine.findModule(key)!] : []))
 }
 
-/** The state of a machine that has just handed the thread back. */
+/** The state of a machine that has just returned control to its host. */
 export function writeSnapshot(machine: Machine): Uint8Array {
   if (!machine.tasks.has(0)) throw new Error('a machine that has not begun has no snapshot')
   const writer = new GraphWriter()
@@ -105,13 +105,13 @@ export function writeSnapshot(machine: Machine): Uint8Array {
   return writer.finish('machine', SNAPSHOT_VERSION)
 }
 
-/** Fills a fresh machine of the same program. Raises SnapshotError with the reason of a refusal. */
+/** Fills a fresh machine of the same program. Throws SnapshotError with the reason of a refusal. */
 export function readSnapshot(bytes: Uint8Array, machine: Machine): void {
   try {
     fill(machine, bytes)
   } catch (cause) {
     if (cause instanceof SnapshotError) throw cause
-    // The seal fits and the state does not: it was made up.
+    // The seal fits and the state does not: it was forged.
     throw new SnapshotError('damaged', `unreadable snapshot: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     })
@@ -147,7 +147,7 @@ function fill(machine: Machine, bytes: Uint8Array): void {
   }
   for (const [id, task] of tasks) if (task.id !== id) throw makeDamagedError('a task has the number of another')
   for (const task of machine.ready) if (tasks.get(task.id) !== task) throw makeDamagedError('an unknown task is to run')
-  // A host that restores with a lower limit is not held to the allowance of the higher one.
+  // A host that restores with a lower limit must not inherit the allowance of the higher one.
   machine.heapNext = Math.min(machine.heapNext, machine.heapCharged + machine.limits.heap / 4)
   const waiting = [...tasks.values()].filter((task) => task.status === 'waiting')
   for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.waits.enter(task)

@@ -1,9 +1,9 @@
-// THE numbers that stand in front of what a snapshot holds. They are written into saved bytes: never reuse one, and count the
-// version up when what follows a number changes.
+// THE tags of a snapshot's contents. They are written into saved bytes: never reuse one, and increase the
+// version when the format after a tag changes.
 //
 //   0x80 | n   the int n, 0 to 127
-//   0x40 | n   a text of n units that comes from the table of texts, 0 to 31
-//   0x60 | n   the text number n again, 0 to 31
+//   0x40 | n   a string of n units from the table of strings, 0 to 31
+//   0x60 | n   the string number n again, 0 to 31
 
 export const SMALL_INT = 0x80
 export const SHORT_TEXT = 0x40
@@ -18,15 +18,15 @@ export const TAG = {
   /** n; and -1 - n. */
   INT: 4,
   NEGATIVE: 5,
-  /** 8 bytes, least first. */
+  /** 8 bytes, little-endian. */
   NUMBER: 6,
-  /** Its digits, a text. */
+  /** Its digits, as a string. */
   BIGINT: 7,
   TEXT: 8,
   TEXT_AGAIN: 9,
   /** An object that was mentioned before, by its number. */
   AGAIN: 10,
-  /** The first mention of an object whose contents follow when everything before them is written: its tag and head. */
+  /** The first mention of an object whose contents are deferred: its tag and head. */
   LATER: 11,
   END: 12,
   FLOAT: 13,
@@ -64,9 +64,9 @@ export const TAG = {
   CHANNEL: 44,
   FAULT: 45,
   TASK: 46,
-  /** In front of a list, dict or struct that is another one's own, or has such in it (values/nest.ts): two numbers, 0 for none. */
+  /** Before a list, dict or struct that is owned by a container, or contains such (values/nest.ts): two numbers, 0 for none. */
   NESTED: 47,
 } as const
 
-/** Objects inside objects are written in place up to this depth, and later past it: neither side recurses further. */
+/** Nested objects are written in place up to this depth and deferred beyond it: neither side recurses further. */
 export const MAX_DEPTH = 64

@@ -1,4 +1,4 @@
-// Numbers that look random and are the same in every run.
+// Pseudo-random numbers that are the same in every run.
 
 /** Numbers in [0, below) from a seed (mulberry32). */
 export type Dice = (below: number) => number

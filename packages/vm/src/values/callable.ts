@@ -26,7 +26,7 @@ export class HarnClosure {
   }
 }
 
-/** A builtin as a value; it is looked up by name in the registry of the machine that calls it. */
+/** A builtin as a value; it is looked up by name in the registry of the calling machine. */
 export class HarnBuiltin {
   readonly name: string
   constructor(name: string) {
@@ -44,7 +44,7 @@ export class HarnCell {
 
 /**
  * `home` names the module whose `impl` blocks are tried first. The keys are the fields that are set; their order is irrelevant,
- * display sorts.
+ * because formatting sorts them.
  */
 export class HarnStruct extends Keyed {
   readonly name: string

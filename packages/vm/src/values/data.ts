@@ -1,4 +1,4 @@
-// Data as the outside has it. How values become data and data values is plain.ts.
+// Data outside the machine. plain.ts converts values to data and back.
 
 import type { HarnFloat } from './scalars.js'
 

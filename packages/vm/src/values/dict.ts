@@ -1,4 +1,4 @@
-// The dict: text keys, iterated in code point order (keyed.ts). `owned` means what it means for lists (list.ts).
+// The dict: string keys, iterated in code point order (keyed.ts). `owned` has the same meaning as for lists (list.ts).
 
 import { Keyed, NO_SLOTS } from './keyed.js'
 import { EMPTY, TABLE } from './shape.js'
@@ -13,7 +13,7 @@ declare module './types.js' {
 }
 
 export class HarnDict extends Keyed {
-  /** Of a map; or takes the slots over, which are by the places of `shape`. */
+  /** From a map; or takes over `slots`, which are in the order of `shape`. */
   constructor(map: Map<string, Value> | null = null, shape: Shape = EMPTY, slots: Value[] = NO_SLOTS) {
     super(map, shape, slots)
   }
@@ -24,21 +24,21 @@ export class HarnDict extends Keyed {
     return dict
   }
 
-  /** A dict with what `other` holds. */
+  /** A copy of `other`. */
   static from(other: Keyed): HarnDict {
     const copy = new HarnDict()
     copy.setAll(other)
     return copy
   }
 
-  /** A dict whose keys a program or a document names, as columns of a table or parts of a date are named. */
+  /** A dict whose keys are named by a program or a document, such as columns of a table or parts of a date. */
   static named(entries: Iterable<readonly [string, Value]>): HarnDict {
     const dict = new HarnDict()
     for (const [key, value] of entries) dict.set(key, value)
     return dict
   }
 
-  /** A dict whose keys are data, of which each lies at its place; takes both over. */
+  /** A dict whose keys are data, with one slot per key; takes both over. */
   static ofTable(places: Map<string, number>, slots: Value[]): HarnDict {
     if (places.size === 0) return new HarnDict()
     const dict = new HarnDict(null, TABLE, slots)

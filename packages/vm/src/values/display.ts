@@ -1,4 +1,4 @@
-// The display form of a value: what print, interpolation, dict-key conversion and error texts show.
+// Formats a value as print, interpolation, dict-key conversion and error messages show it.
 // Strings are never quoted. Deep data is walked with a work list, so depth cannot overflow the JavaScript stack.
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'
@@ -43,7 +43,7 @@ export function displayDuration(ms: number | bigint): string {
   return `${sign}${size}ms`
 }
 
-/** Display of a value that contains no others; null for containers. */
+/** A value without members, formatted; null for containers. */
 function displayLeaf(value: Value): string | null {
   switch (typeof value) {
     case 'string':
@@ -78,7 +78,7 @@ function displayLeaf(value: Value): string | null {
   return `<${value.kind}:${value.id}>`
 }
 
-/** A container being shown: its members from `at` on are still to come. */
+/** A container being formatted: its members from `at` on are not written yet. */
 interface Open {
   /** Labels of the members, null for those without. */
   readonly keys: readonly string[] | null
@@ -95,7 +95,7 @@ export function display(root: Value): string {
   return walk.text
 }
 
-/** `display` of a container in pieces. Nothing of the value may change between two pieces. */
+/** Formats a container in pieces. The value must not change between two pieces. */
 export class DisplayWalk {
   private readonly stack: Open[] = []
   private readonly out = new TextBuilder()
@@ -105,7 +105,7 @@ export class DisplayWalk {
     this.out.add(begin(this.stack, root))
   }
 
-  /** Shows up to `piece` members; whether all is done. */
+  /** Formats up to `piece` members; returns whether everything is done. */
   step(piece: number): boolean {
     const { stack } = this
     let visited = 0
@@ -124,7 +124,7 @@ export class DisplayWalk {
       const member = members[at]!
       const text = displayLeaf(member)
       if (text !== null) {
-        // Long texts are copied.
+        // Long strings are copied.
         if (text.length > SHORT_TEXT) visited = visit(visited, text.length >> COPIED_BITS)
         this.out.add(label + text)
       } else {
@@ -145,14 +145,14 @@ export class DisplayWalk {
   }
 }
 
-/** Showing a value takes about as long as two steps of other walks; beginning with a container some more. */
+/** Formatting a value takes about as long as two steps of other walks; starting a container takes more. */
 const VISITS_A_MEMBER = 2
 const VISITS_A_CONTAINER = 6
 
-/** Characters that are copied for a step, as a power of two. */
+/** Characters copied per step, as a power of two. */
 const COPIED_BITS = 8
 
-/** Puts a container on the stack and answers what stands in front of its members. */
+/** Pushes a container and returns the characters before its members. */
 function begin(stack: Open[], value: Value): string {
   if (value instanceof HarnList) return open(stack, '[', null, value.view(), ']')
   if (value instanceof HarnDict) return open(stack, '{', value.keys(), value.members(), '}')

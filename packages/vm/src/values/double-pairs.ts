@@ -1,5 +1,5 @@
-// Numbers as head and tail, two doubles that stand for their sum: about 100 bits, enough to round functions of doubles to the nearest
-// double but for the rarest cases. After Dekker (1971) and Knuth; each result is the exact one but for an error of about 2 ** -104.
+// Numbers as head and tail, two doubles whose sum is the value: about 100 bits, enough to round functions of doubles to the nearest
+// double in all but the rarest cases. After Dekker (1971) and Knuth; each result is exact up to an error of about 2 ** -104.
 
 /** Head and tail of a number: the tail is below half a unit in the last place of the head. */
 export type Pair = readonly [head: number, tail: number]
@@ -61,7 +61,7 @@ export function minus(a: Pair, b: Pair): Pair {
   return plus(a, [-b[0], -b[1]])
 }
 
-/** Square root of a positive pair: one step of Newton's from the root of the head. */
+/** Square root of a positive pair: one Newton step from the root of the head. */
 export function root(a: Pair): Pair {
   const first = Math.sqrt(a[0])
   const rest = minus(a, product(first, first))

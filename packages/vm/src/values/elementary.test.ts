@@ -24,7 +24,7 @@ describe('nearest doubles', () => {
     expect(f(x)).toBe(result)
   })
 
-  test('the logarithm of a power of ten is whole', () => {
+  test('log10 of a power of ten is an integer', () => {
     for (let power = -300; power <= 300; power += 1) expect(log10(Number(`1e${power}`))).toBe(power)
   })
 
@@ -35,7 +35,7 @@ describe('nearest doubles', () => {
   })
 })
 
-describe('never far from the functions of the engine', () => {
+describe('results stay close to those of the engine', () => {
   const ranges: readonly (readonly [string, (x: number) => number, (x: number) => number, number, number])[] = [
     ['sin', sin, Math.sin, -1e6, 1e6],
     ['cos', cos, Math.cos, -40, 40],
@@ -67,7 +67,7 @@ describe('never far from the functions of the engine', () => {
   })
 })
 
-test('edges are those of the engine', () => {
+test('edge cases equal those of the engine', () => {
   for (const x of [0, -0, NaN, Infinity, -Infinity, -1, 1, 2, 710, -746]) {
     for (const [own, engine] of [
       [sin, Math.sin],

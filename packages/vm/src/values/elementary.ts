@@ -1,20 +1,20 @@
-// Elementary functions of floats, rounded to the nearest double but for the rarest cases. The engines' own are off by a unit in the last
-// place for one argument in twenty or so (`Math.log(3)`), and not by the same one in every engine: a recorded run could not be replayed
-// elsewhere. Arguments where nothing can be gained (zeros, infinities, NaN, results too small to have all their bits) are left to them.
+// Elementary functions of floats, rounded to the nearest double in all but the rarest cases. Those of the engines are off by a unit in the last
+// place for about one argument in twenty (`Math.log(3)`), and engines differ in which: a recorded run could not be replayed
+// elsewhere. Arguments for which nothing can be gained (zeros, infinities, NaN, subnormal results) are left to the engine.
 
 import { SPLIT, divide, minus, plus, root, sum, times, timesNumber } from './double-pairs.js'
 import type { Pair } from './double-pairs.js'
 
 const LN2: Pair = [0.6931471805599453, 2.3190468138462996e-17]
 const LOG10_E = 4.34294481903251816668e-1
-/** log10 2, as a short head and the rest. */
+/** log10 2, as a short head and the remainder. */
 const LOG10_2_HIGH = 3.01029995663611771306e-1
 const LOG10_2_LOW = 3.69423907715893078616e-13
 /** π/2 in parts, to 210 bits, so that arguments near its multiples keep their bits. */
 const HALF_PI = [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33, 5.562271104316826e-50] as const
-/** Beyond it the number of quarter turns times a part of π/2 is no pair any more. */
+/** Beyond it, the number of quarter turns times a part of π/2 no longer fits a pair. */
 const MAX_ANGLE = 2 ** 25
-/** Results below it have fewer bits. */
+/** Smaller results have fewer bits. */
 const SMALL = 2.3e-308
 
 // ---- exponential and logarithms
@@ -33,7 +33,7 @@ export function log2(x: number): number {
 }
 
 /**
- * By the formula of the usual C libraries (fdlibm, e_log10.c), which is not always the nearest double, but what their users see; exact
+ * By the formula of the usual C libraries (fdlibm, e_log10.c): not always the nearest double, but what users of them expect; exact
  * for powers of ten.
  */
 export function log10(x: number): number {
@@ -59,7 +59,7 @@ function isOrdinary(x: number): boolean {
 /** Natural logarithm of a positive number, by the series of artanh on the part within a factor of √2 around 1. */
 export function logarithm(x: number): Pair {
   let exponent = Math.round(Math.log2(x))
-  // 2 ** -1074 and its like cannot be divided out in one step.
+  // Subnormals such as 2 ** -1074 cannot be scaled in one step.
   const half = Math.trunc(exponent / 2)
   let mantissa = x / 2 ** half / 2 ** (exponent - half)
   if (mantissa > Math.SQRT2) {
@@ -78,7 +78,7 @@ export function logarithm(x: number): Pair {
 /** Squarings that undo the division of the argument below. */
 const HALVINGS = 4
 
-/** e to a power, as long as neither it nor the power is beyond what doubles hold. */
+/** e to a power, if neither overflows or underflows. */
 export function exponential(x: Pair): Pair {
   const doublings = Math.round(x[0] / LN2[0])
   const rest = plus(x, timesNumber(LN2, -doublings))
@@ -92,13 +92,13 @@ export function exponential(x: Pair): Pair {
 // ---- trigonometric functions
 
 interface Turned {
-  /** What is left of the angle, within π/4 of zero. */
+  /** The reduced angle, within π/4 of zero. */
   readonly rest: Pair
-  /** Quarter turns that were taken off, modulo 4. */
+  /** Quarter turns that were subtracted, modulo 4. */
   readonly quarter: number
 }
 
-/** The angle without quarter turns; null when it is too large for that, or no angle. */
+/** The angle without quarter turns; null when it is too large for that, or not finite. */
 function reduceAngle(angle: number): Turned | null {
   if (!(Math.abs(angle) <= MAX_ANGLE)) return null
   const turns = Math.round(angle / HALF_PI[0])
@@ -149,7 +149,7 @@ export function tan(angle: number): number {
   return divide(sine, cosine)[0]
 }
 
-// ---- their inverses: the engine's value, with what is missing computed from the sine and cosine of it
+// ---- their inverses: the engine's value, corrected by its sine and cosine
 
 export function asin(x: number): number {
   const rough = Math.asin(x)
@@ -194,12 +194,12 @@ export function atan2(y: number, x: number): number {
 
 // ---- series
 
-/** Terms of a series that are computed in pairs; the tails of further ones are too small to matter. */
+/** Terms of a series that are computed in pairs; the tails of later ones are too small to matter. */
 const NEAR_TERMS = 6
-/** Below it a function that starts as x - x³/c is x to the last place, as the engine knows. */
+/** Below it a function that starts as x - x³/c equals x to the last place, as the engine computes it. */
 const TINY = 2 ** -27
 
-/** c0 + c1·x + c2·x² …: `plus(times(series, x), c)` from the last term on, written out so that nothing is allocated on the way. */
+/** c0 + c1·x + c2·x² …: `plus(times(series, x), c)` from the last term on, inlined by hand so that nothing is allocated. */
 function evaluatePolynomial(coefficients: readonly Pair[], x: Pair): Pair {
   const [x0, x1] = x
   const scaled = SPLIT * x0
@@ -234,7 +234,7 @@ function makeAlternating(terms: number, at: (term: number) => Pair): readonly Pa
   return Array.from({ length: terms }, (_, term) => (term % 2 === 0 ? at(term) : negatePair(at(term))))
 }
 
-/** Computed at the first use: most programs never ask, and every start of a process would pay. */
+/** Computed on first use: most programs never need it, and every process would pay for it at its start. */
 function deferSeries(compute: () => readonly Pair[]): () => readonly Pair[] {
   let known: readonly Pair[] | undefined
   return () => (known ??= compute())

@@ -1,6 +1,6 @@
 // Equality, order and structural keys. `==` never fails and compares numbers by value;
-// a structural key is type-exact (1 and 1.0 differ) and serves sets, unique and hash_value.
-// Both walk with an explicit depth bound: past it they go on with a heap-allocated stack, so that deep data cannot overflow.
+// a structural key is type-exact (1 and 1.0 differ) and is used by sets, unique and hash_value.
+// Both recurse to a fixed depth and then continue with a stack on the heap, so that deep data cannot overflow.
 
 import { HarnBuiltin, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
@@ -23,7 +23,7 @@ export function equals(left: Value, right: Value): boolean {
     scan(left.length)
     return left === right
   }
-  // The same object may still differ from itself: closures, channels and NaN do, alone or inside a container.
+  // An object may differ from itself: closures, channels and NaN do, alone or inside a container.
   if (left === right && (typeof left !== 'object' || left === null)) return true
   if (typeof right === 'string' || left === null || right === null) return false
   if (typeof left === 'boolean' || typeof right === 'boolean') return false
@@ -36,7 +36,7 @@ export function equals(left: Value, right: Value): boolean {
   return isStructurallyEqual(left, right)
 }
 
-/** Units of work of comparing `count` values with `wanted`, without what lies inside large ones. */
+/** Fuel for comparing `count` values with `wanted`, without the contents of large ones. */
 export function searchUnits(count: number, wanted: Value): number {
   const isContainer = typeof wanted === 'object' && wanted !== null && !(wanted instanceof HarnFloat)
   return isContainer ? 2 * count : count >> 3
@@ -65,17 +65,17 @@ function isStructurallyEqual(left: Value, right: Value): boolean {
       if (!(b instanceof HarnPair)) return false
       pending.push(a.first, b.first, a.second, b.second)
     } else if (typeof a === 'string') {
-      // Long texts are part of the walk, so that many of them are not more than one operation may be.
+      // Long strings are part of the walk, so that many of them cannot exceed what one operation may take.
       if (a !== b) return false
     } else if (!isLeafEqual(a, b)) return false
   }
   return true
 }
 
-/** Of a key and its place in a table. */
+/** Heap units of a key and its entry in a table. */
 const UNITS_A_LIKENESS = 6
 
-/** Values that are searched for one that equals another, by likeness. */
+/** Values in which an equal one is searched for, grouped by a key that equal values share. */
 export class Alike {
   private readonly byKey = new Map<string, Value[]>()
 
@@ -126,7 +126,7 @@ function isLeafEqual(a: Value, b: Value): boolean {
   return false
 }
 
-/** Negative, 0 or positive; combinations without an order compare as 0. */
+/** Negative, 0 or positive; incomparable values give 0. */
 export function compare(left: Value, right: Value): number {
   if (typeof left === 'string') return typeof right === 'string' ? compareText(left, right) : 0
   const a = toNumeric(left)
@@ -141,7 +141,7 @@ export function compare(left: Value, right: Value): number {
   return 0
 }
 
-/** Member by member, with a work list: pairs may lie in pairs, and the same pair in many. */
+/** Member by member, with a work list: pairs may contain pairs, and many may share the same one. */
 function comparePairs(left: HarnPair, right: HarnPair): number {
   const pending: Value[] = [left, right]
   let visited = 0

@@ -1,5 +1,5 @@
-// Mutable handles that scripts hold: iterators, generators, channels, tasks, atomics, permits, handles to outside things.
-// They are plain data reachable from the machine; what must be called to advance one is named, never stored as a function.
+// Mutable handles that scripts hold: iterators, generators, channels, tasks, atomics, permits, handles to outside resources.
+// They are plain data reachable from the machine; a function needed to advance one is named, never stored.
 
 import type { Stack, Value } from './types.js'
 
@@ -58,7 +58,7 @@ export class HarnChannel {
 
 export class HarnTask {
   readonly id: number
-  /** How many tasks the one that spawned it had spawned then, itself included: its name for scripts. */
+  /** Number of tasks that its parent had spawned by then, including this one: part of its id for scripts. */
   readonly number: number
   constructor(id: number, number: number) {
     this.id = id
@@ -73,7 +73,7 @@ export class HarnAtomic {
   }
 }
 
-/** State of a seeded generator: xoshiro-style four 32-bit words kept as plain numbers. */
+/** State of a seeded generator: four 32-bit words of xoshiro128**, as plain numbers. */
 export class HarnRng {
   readonly words: number[]
   constructor(words: number[]) {
@@ -93,7 +93,7 @@ export class HarnPermit {
   }
 }
 
-/** A key to something outside the machine. `descriptor` is plain JSON that says how to open it again. */
+/** A key of a resource outside the machine. `descriptor` is plain JSON that says how to open it again. */
 export class HarnHandle {
   readonly kind: string
   readonly id: string
@@ -105,10 +105,10 @@ export class HarnHandle {
   }
 }
 
-/** What pulling an exhausted iterator gives. One instance, never visible to scripts; snapshots restore it as the same instance. */
+/** The result of pulling an exhausted iterator. A single instance, never visible to scripts; snapshots restore it as the same instance. */
 export class EndOfIteration {
   readonly name = 'end'
 }
 export const END = new EndOfIteration()
-/** The answer of compiled code for a generator that stopped before it had an item (compiled/tier.ts). Nothing ever holds it. */
+/** Returned by compiled code when a generator stopped before it had an item (compiled/tier.ts). Never stored. */
 export const LEFT = new EndOfIteration()

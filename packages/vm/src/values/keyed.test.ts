@@ -4,7 +4,7 @@ import { HarnDict } from './dict.js'
 import { equals } from './equality.js'
 import { MAX_KEYS, makeLiteralShape, TABLE } from './shape.js'
 
-/** A generator of numbers below `limit` that gives the same ones each time. */
+/** A deterministic generator of numbers below `limit`. */
 function makeNumbers(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -15,7 +15,7 @@ function makeNumbers(seed: number): (limit: number) => number {
 
 const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', '0', '17', '', 'é', '\u{1f600}', '\uffff', 'x'.repeat(100)]
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8])('an object with keys is a map with them, whatever its form (seed %i)', (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8])('a keyed object behaves like a map in both forms (seed %i)', (seed) => {
   const next = makeNumbers(seed)
   let dict = new HarnDict()
   let map = new Map<string, number>()
@@ -72,7 +72,7 @@ test('keys come in code point order in both forms', () => {
   expect(new HarnDict(new Map(shaped.entries())).keys()).toEqual(shaped.keys())
 })
 
-test('the same keys in the same order are one shape; in another order they are not, and are equal', () => {
+test('the same keys in the same order share a shape; in another order they do not, but are equal', () => {
   const one = HarnDict.of({ a: 1, b: 2 })
   const other = new HarnDict()
   other.set('a', 1)
@@ -85,7 +85,7 @@ test('the same keys in the same order are one shape; in another order they are n
   expect(equals(one, turned)).toBe(true)
 })
 
-test('what has no shape is a table: many keys, long keys, keys that are data', () => {
+test('objects without a shape are tables: many keys, long keys, keys that are data', () => {
   const wide = new HarnDict()
   for (let at = 0; at < MAX_KEYS; at++) wide.set(`wide${at}`, at)
   expect(wide.shape).not.toBe(TABLE)
@@ -100,7 +100,7 @@ test('what has no shape is a table: many keys, long keys, keys that are data', (
   expect(known.shape).not.toBe(TABLE)
 })
 
-test('the tree of shapes is bounded: it is cut when it is full, and what is in use stays as it is', () => {
+test('the tree of shapes is bounded: it is cut when it is full, and shapes in use keep working', () => {
   const kept = HarnDict.of({ before: 1, the: 2, flood: 3 })
   for (let at = 0; at < 10_000; at++) {
     const dict = HarnDict.of({ [`first${at % 1000}`]: 1, [`second${at}`]: 2 })
@@ -112,11 +112,11 @@ test('the tree of shapes is bounded: it is cut when it is full, and what is in u
   expect(kept.keys()).toEqual(['after', 'before', 'flood', 'the'])
 })
 
-test('a shape has a bounded number of ways to others', () => {
+test('a shape has a bounded number of transitions', () => {
   const dicts = Array.from({ length: 200 }, (_, at) => HarnDict.of({ one: 1, [`other${at}`]: 2 }))
   expect(dicts.filter((dict) => dict.shape !== TABLE)).toHaveLength(64)
 })
 
-test('a literal names a key twice: no shape', () => {
+test('a literal with a duplicate key has no shape', () => {
   expect(makeLiteralShape(['a', 'b', 'a'])).toBe(null)
 })

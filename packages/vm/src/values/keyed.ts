@@ -1,8 +1,8 @@
-// What dicts and structs have in common: values under text keys. The values lie in slots; which key has which slot says a shape
-// (shape.ts) where keys are few and named by a program or a document, and a table (table.ts) where they are many or are data. Which
-// of the two it is shows in speed only: order of insertion, results, units and snapshots are the same.
+// The common part of dicts and structs: values under string keys. The values are in slots. A shape (shape.ts) maps keys to slots
+// if there are few keys, named by a program or a document; a table (table.ts) if there are many or they are data. The choice
+// affects only speed: order of insertion, results, units and snapshots are the same.
 //
-// The one base class among values: both are looked at by the same instructions, and what holds for one kind of object must hold for
+// The only base class among values: the same instructions read both, and what holds for one kind of object must hold for
 // the other.
 
 import { EMPTY, TABLE } from './shape.js'
@@ -12,15 +12,15 @@ import { Table } from './table.js'
 import type { Shape } from './shape.js'
 import type { Value } from './types.js'
 
-/** The slots of every object without any; never written to. */
+/** The slots of every empty object; never written to. */
 export const NO_SLOTS: Value[] = []
 
 const BLANK: readonly Value[] = Array.from({ length: 64 }, () => null)
 
-/** Dead slots up to which a table is not worth putting in order. */
+/** Up to this many dead slots, compacting a table does not pay. */
 const FEW_DEAD = 32
 
-/** Slots to be filled. All slot arrays begin with nil, so that V8 has one kind of them and not one for small ints and one for doubles. */
+/** Initial slots. All slot arrays begin with nil, so that V8 has one kind of them instead of three (small ints, doubles, any). */
 export function makeBlankSlots(count: number): Value[] {
   switch (count) {
     case 1:
@@ -42,14 +42,14 @@ export function copySlots(slots: Value[]): Value[] {
 
 const LARGE_TABLE = 4096
 
-/** A table that is full at some power of two is made anew, in one go: about a tenth of a microsecond an entry. */
+/** A table that is full at some power of two is rebuilt at once: about a tenth of a microsecond per entry. */
 export function chargeGrowth(size: number): void {
   if (size >= LARGE_TABLE && (size & (size - 1)) === 0) work(size >> 1)
 }
 
 const FEW_KEYS = 8
 
-/** Of putting many keys in order; up to a few thousand they are part of looking at each. */
+/** Fuel for sorting many keys; for up to a few thousand it is part of visiting each. */
 function estimateSortingUnits(count: number): number {
   return Math.floor((count * Math.ceil(Math.log2(count))) / 8)
 }
@@ -57,7 +57,7 @@ function estimateSortingUnits(count: number): number {
 export abstract class Keyed {
   /** `TABLE` while `table` is used. */
   shape: Shape
-  /** The object's own, unless empty. */
+  /** Owned by the object, unless empty. */
   slots: Value[]
   table: Table | null
   /** As for lists (list.ts). */
@@ -68,7 +68,7 @@ export abstract class Keyed {
   /** See `mark` of lists. */
   mark: number
 
-  /** Takes the slots over, or makes them of a map. */
+  /** Takes the slots over, or makes them from a map. */
   constructor(map: Map<string, Value> | null, shape: Shape, slots: Value[]) {
     this.shape = shape
     this.slots = slots
@@ -93,7 +93,7 @@ export abstract class Keyed {
     return (this.table === null ? this.shape.at(key) : this.table.at(key)) >= 0
   }
 
-  /** Writes in place. Only for an object that nothing else can see yet, or an owned one. */
+  /** Sets in place. Only for an object that nothing else references yet, or an owned one. */
   set(key: string, value: Value): void {
     const again = this.shape.reuseLast(key)
     if (again !== null) return this.grow(again, key, value)
@@ -102,7 +102,7 @@ export abstract class Keyed {
     else this.grow(this.shape.with(key), key, value)
   }
 
-  /** As set, of a key that is data: one that no object of this shape was ever given turns the shape into a table. */
+  /** As set, for a key that is data: if no object of this shape ever had it, the shape becomes a table. */
   put(key: string, value: Value): void {
     const at = this.table === null ? this.shape.at(key) : this.table.findForWrite(key)
     if (at >= 0) this.slots[at] = value
@@ -120,7 +120,7 @@ export abstract class Keyed {
     } else this.slots.push(value)
   }
 
-  /** The table of this object alone; made of the shape where there is none. */
+  /** The object's own table, made from the shape if it has none. */
   private takeOwnTable(): Table {
     if (this.table === null) {
       this.table = new Table(new Map(this.shape.keys.map((key, at) => [key, at])))
@@ -129,7 +129,7 @@ export abstract class Keyed {
     return this.table
   }
 
-  /** A map whose keys some program has named in this order is a shape. */
+  /** A map whose keys some program has named in this order gets a shape. */
   private fill(map: Map<string, Value>): void {
     let shape: Shape | null = EMPTY
     for (const key of map.keys()) {
@@ -162,7 +162,7 @@ export abstract class Keyed {
     if (this.slots.length - size > FEW_DEAD + size) this.closeUp(table)
   }
 
-  /** Takes the dead slots out. */
+  /** Removes the dead slots. */
   private closeUp(table: Table): void {
     const slots = makeBlankSlots(table.places.size).slice()
     let to = 0
@@ -174,12 +174,12 @@ export abstract class Keyed {
     this.table = new Table(table.places)
   }
 
-  /** What a write through a shared reference is made to. */
+  /** The copy for a write through a shared reference. */
   abstract copy(): Value & Keyed
 
-  /** Writes all that `other` holds, in place. */
+  /** Sets all entries of `other`, in place. */
   setAll(other: Keyed): void {
-    // What it holds is now here, too.
+    // Its values are now shared with this object.
     other.nest = null
     if (this.shape === EMPTY) {
       this.shape = other.shape
@@ -188,12 +188,12 @@ export abstract class Keyed {
       if (other.table !== null) other.table.isShared = true
       return
     }
-    // Keys without a shape are data, and so are they here.
+    // Keys without a shape are data, also in this object.
     if (other.table === null) for (const [key, value] of other.entries()) this.set(key, value)
     else for (const [key, value] of other.entries()) this.put(key, value)
   }
 
-  /** Keys are put in order when they are first asked for. The same in either form. */
+  /** Charge for sorting the keys at their first use. The same in either form. */
   private chargeWalk(): void {
     const { size } = this
     if (size > FEW_KEYS)
@@ -233,7 +233,7 @@ export abstract class Keyed {
     return this.shape.keys.map((key, at): [string, Value] => [key, this.slots[at]!])
   }
 
-  /** Whether both have the same keys; the pairs of their values go to `pending`, to be compared. */
+  /** Whether both have the same keys; pushes the pairs of their values to `pending`, to be compared. */
   pairWith(other: Keyed, pending: Value[]): boolean {
     if (this.table === null && this.shape === other.shape) {
       for (let at = 0; at < this.slots.length; at++) pending.push(this.slots[at]!, other.slots[at]!)

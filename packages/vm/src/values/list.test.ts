@@ -1,4 +1,4 @@
-// The two forms of a list of floats: whatever is done in either, the other shows it.
+// The two forms of a list of floats: a change in one form is visible in the other.
 
 import { describe, expect, test } from 'vitest'
 import { HarnList } from './list.js'
@@ -16,7 +16,7 @@ function makeUnboxed(owned: boolean, ...values: number[]): HarnList {
 }
 
 describe('a list of doubles', () => {
-  test('has no boxes while it is owned, and gives them up when they may be changed', () => {
+  test('has no boxes while it is owned, and drops them when elements may change', () => {
     const list = makeUnboxed(true, 1, -0)
     expect(list.boxed).toHaveLength(0)
     expect(list.at(1)).toEqual(new HarnFloat(-0))
@@ -24,7 +24,7 @@ describe('a list of doubles', () => {
     expect(list.raw).toBeNull()
   })
 
-  test('keeps a shared buffer, so that appending costs what it did', () => {
+  test('keeps a shared buffer, so that appending costs the same', () => {
     const buffer = makeFloats(1, 2)
     const list = new HarnList(buffer)
     list.unbox()
@@ -32,7 +32,7 @@ describe('a list of doubles', () => {
     expect(list.view()).toEqual(makeFloats(1, 2))
   })
 
-  test('goes back to boxes for anything but a float', () => {
+  test('is converted back to boxes for any value but a float', () => {
     const list = makeUnboxed(true, 1, 2)
     list.put(0, new HarnFloat(5))
     expect([...list.raw!]).toEqual([5, 2])
@@ -47,14 +47,14 @@ describe('a list of doubles', () => {
     expect(list.copyUnboxed().items).toEqual(items)
   })
 
-  test('is not made of an older view, whose buffer goes on behind its end', () => {
+  test('is not made from an older view, whose buffer has elements past its end', () => {
     const list = new HarnList(makeFloats(1, 2))
     list.append(new HarnFloat(3))
     list.unbox()
     expect(list.raw).toBeNull()
   })
 
-  test('is copied as one', () => {
+  test('is copied as a list of doubles', () => {
     const list = makeUnboxed(false, 1, 2)
     const copy = list.copyUnboxed()
     copy.put(0, new HarnFloat(9))

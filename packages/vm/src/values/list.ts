@@ -1,16 +1,16 @@
-// The list: value semantics without copying on the two hot paths (design: "Values", "Ownership").
+// The list: value semantics without copying on the two hot paths.
 //
 // `items[0 .. length)` is the content; `items` may be longer, because lists made by appending share one growing buffer: an
-// append to the newest view writes behind its end and returns a longer view, older views keep their own length.
+// append to the newest view writes past its end and returns a longer view, older views keep their length.
 //
 // `owned` says that exactly one variable holds this list and nothing shares its buffer; only then may an element be replaced
 // in place. It is false for every new list and set by the first indexed assignment (which copies); every load of that
 // variable that stores, passes or captures the list clears it again. Builtins never set it.
 //
-// A list of floats that compiled code works on has its content as doubles (`raw`), because a box for each float that is stored is
-// most of what a numeric loop would cost. While such a list is owned, `raw` is all there is; otherwise nobody writes to it, and
-// the buffer may be there as well. Whoever asks for `items` gets boxes, made then and there if they have to be; what works on
-// `raw` as it is: `at`, `put`, and the two tiers' own access by index. Nothing that a script can see depends on the form.
+// A list of floats that compiled code works on stores its content as doubles (`raw`), because boxing every stored float would be
+// most of the cost of a numeric loop. While such a list is owned, it has only `raw`; otherwise `raw` is read-only and
+// the buffer may exist as well. Reading `items` makes the boxes if necessary. These work on
+// `raw` directly: `at`, `put`, and the two tiers' own access by index. The form is not observable by scripts.
 
 import { HarnFloat } from './scalars.js'
 import type { Nest } from './nest.js'
@@ -22,21 +22,21 @@ declare module './types.js' {
   }
 }
 
-/** Stands for a buffer that is not there. */
+/** Placeholder for a missing buffer. */
 const NONE: Value[] = []
 
 export class HarnList {
-  /** The buffer; `NONE` where there is only `raw`. */
+  /** The buffer; `NONE` if there is only `raw`. */
   boxed: Value[]
-  /** The content up to `length` as doubles: an array that never held anything else, in which V8 keeps them without boxes. */
+  /** The content up to `length` as doubles: an array that has only ever held doubles, which V8 stores without boxes. */
   raw: number[] | null
   length: number
   owned: boolean
-  /** Of a list that another container holds and nobody else: that container's `nest` (nest.ts). */
+  /** For a list that only one container references: that container's `nest` (nest.ts). */
   owner: Nest | null
-  /** What containers in this one have as their `owner` while nobody else holds them. */
+  /** The `owner` of containers that only this list references. */
   nest: Nest | null
-  /** The measurement of the heap that saw it last (interpreter/heap.ts): a set of millions of objects is ten times slower. */
+  /** The heap measurement that visited it last (interpreter/heap.ts): a set of millions of visited objects would be ten times slower. */
   mark: number
 
   /** Takes the array over: the caller must not write to it afterwards. */
@@ -50,7 +50,7 @@ export class HarnList {
     this.mark = 0
   }
 
-  /** The buffer. Only of an owned list may the caller change what lies below `length`. */
+  /** The buffer. The caller may change elements below `length` only if the list is owned. */
   get items(): Value[] {
     const { raw } = this
     if (raw !== null) {
@@ -66,13 +66,13 @@ export class HarnList {
     return index < this.boxed.length ? this.boxed[index] : new HarnFloat(this.raw![index]!)
   }
 
-  /** Replaces an element that is there, in an owned list or one that nobody has seen yet. */
+  /** Replaces an existing element, in an owned list or one that nothing references yet. */
   put(index: number, value: Value): void {
     if (this.raw !== null && value instanceof HarnFloat) this.raw[index] = value.v
     else this.items[index] = value
   }
 
-  /** As put, in a list that only its holder has: it may have both forms, of which one is left. */
+  /** As put, in a list that only its holder references: it may have both forms, of which one remains. */
   putHeld(index: number, value: Value): void {
     if (this.raw === null) this.boxed[index] = value
     else if (value instanceof HarnFloat) {
@@ -85,7 +85,7 @@ export class HarnList {
     }
   }
 
-  /** Puts a value behind the last one of such a list. */
+  /** Appends a value to such a list. */
   addHeld(value: Value): void {
     if (this.raw === null) this.length = this.boxed.push(value)
     else {
@@ -95,7 +95,7 @@ export class HarnList {
     }
   }
 
-  /** As putHeld, of a float; the list has doubles as its form afterwards if `mayUnbox`. */
+  /** As putHeld, for a float; with `mayUnbox` the list is converted to doubles. */
   putHeldFloat(index: number, value: number, mayUnbox: boolean): void {
     if (mayUnbox) this.unbox()
     if (this.raw === null) this.boxed[index] = new HarnFloat(value)
@@ -110,7 +110,7 @@ export class HarnList {
     return this.raw === null ? new HarnList(this.copyItems()) : this.copyUnboxed()
   }
 
-  /** Takes doubles as its form if all elements are floats and nothing lies behind the end. */
+  /** Converts to doubles if all elements are floats and the buffer has none past the end. */
   unbox(): void {
     const { boxed, length } = this
     if (this.raw !== null || boxed.length !== length || length === 0) return
@@ -118,7 +118,7 @@ export class HarnList {
     if (this.owned && this.raw !== null) this.boxed = NONE
   }
 
-  /** A copy that has doubles as its form where all elements are floats. */
+  /** A copy, converted to doubles if all elements are floats. */
   copyUnboxed(): HarnList {
     const raw = this.raw === null ? toDoubles(this.boxed, this.length) : this.raw.slice()
     if (raw === null) return new HarnList(this.copyItems())
@@ -127,12 +127,12 @@ export class HarnList {
     return copy
   }
 
-  /** The content as an array of its own or, when nothing lies behind the end, the buffer itself: read only. */
+  /** The content as a separate array or, if the buffer has no elements past the end, the buffer itself: read only. */
   view(): readonly Value[] {
     return this.items.length === this.length ? this.items : this.items.slice(0, this.length)
   }
 
-  /** Appends to a list that nobody else has seen yet. */
+  /** Appends to a list that nothing references yet. */
   take(other: HarnList): void {
     other.nest = null
     if (this.length === 0) this.boxed = other.copyItems()
@@ -147,7 +147,7 @@ export class HarnList {
     return this.items.slice(0, this.length)
   }
 
-  /** A list with `value` behind the last element. Amortised constant for the newest view, a copy for an older one. */
+  /** A list with `value` appended. Amortised constant for the newest view, a copy for an older one. */
   append(value: Value): HarnList {
     this.owned = false
     this.owner = null
@@ -160,7 +160,7 @@ export class HarnList {
     return new HarnList(items)
   }
 
-  /** Puts a value behind the last, in place: only in a list that nobody else can see yet. */
+  /** Appends in place: only for a list that nothing else references yet. */
   add(value: Value): void {
     this.items.push(value)
     this.length++
@@ -183,11 +183,11 @@ export class HarnList {
   }
 }
 
-/** Elements that are copied for the sake of owning the copy. */
+/** Maximum elements of a list that is copied in order to own the copy. */
 const FEW = 16
 
 /**
- * The list that `x = x.push(v)` works on. One that starts small is copied once and then owned, so that it grows in place, without
+ * The list that `x = x.push(v)` appends to. A small one is copied once and then owned, so that it grows in place, without
  * a new view for each element; a larger one is not, because it may be shared again before the next push.
  */
 export function copyIfSmall(list: HarnList): HarnList {
@@ -198,8 +198,8 @@ export function copyIfSmall(list: HarnList): HarnList {
 }
 
 /**
- * null where not all are floats. V8 knows an array as one of doubles by what stood in it when it was made, and keeps it so; an access
- * takes less than one to a Float64Array (docs/decisions/0009).
+ * null if not all are floats. V8 decides that an array holds doubles by its first elements, and keeps it so; an access
+ * is faster than to a Float64Array (docs/decisions/0009).
  */
 function toDoubles(items: readonly Value[], length: number): number[] | null {
   const first = items[0]

@@ -1,3 +1,3 @@
-// Tables that are asked for what scripts say: a word such as `constructor` finds nothing that is not in the table.
+// Tables indexed by names from scripts: a name such as `constructor` finds only entries of the table.
 
 export { lookup } from '@bridle/compiler/bytecode'

@@ -1,5 +1,5 @@
-// Walks charge the machine that runs, found through the current meter. Here machines run by turns and inside each other, in every way a
-// host can cause: while an effect is answered, in a listener, in a hash function. Each must use the fuel, and end as it does, alone.
+// Walks charge the running machine, found through the current meter. Here machines run alternately and nested, in every way a
+// host can cause: in a provider, in a listener, in a hash function. Each must use the same fuel, and end the same way, as alone.
 
 import { compileProgram } from '@bridle/compiler'
 import { expect, test } from 'vitest'
@@ -34,7 +34,7 @@ function link(text: string): LinkedProgram {
   return linkProgram(program, registry)
 }
 
-// Walks of all kinds: equality, order, keys, display, data for effects; and calls that leave the machine in the middle of them.
+// Walks of all kinds: equality, order, keys, formatting, data for effects; and calls that leave the machine in the middle of them.
 const WORKER = link(`
 let rows = (1 to 400).to_list().map({ n -> {id: n, tags: ["a", "b", to_string(n)], more: [n, [n, [n]]]} })
 let copy = json_parse(json_stringify(rows))
@@ -61,7 +61,7 @@ interface Ran {
   readonly fuel: number
 }
 
-/** Ends a machine, and says how it ended and what it used. */
+/** Runs a machine to its end; returns how it ended and what it used. */
 function finish(machine: Machine, exit: RunExit): Ran {
   let output = exit.output
   let last = exit
@@ -87,7 +87,7 @@ function runAlone(program: LinkedProgram): Ran {
   return finish(machine, machine.start(null, 0))
 }
 
-/** What it costs less to be answered at once. */
+/** Fuel that an immediate outcome saves. */
 const TICKS = link('tick()\ntick()\n')
 const answered = make(TICKS)
 const atOnce = runAlone(TICKS).fuel - finish(answered, answered.start(null, 0)).fuel
@@ -95,13 +95,13 @@ const suspended = runAlone(WORKER)
 const alone: Ran = { ...suspended, fuel: suspended.fuel - atOnce }
 const endless = runAlone(ENDLESS)
 
-test('what is compared below is large enough to be paid for, and ends by its limit', () => {
+test('the values compared below are large enough to be charged, and reach the limit', () => {
   expect(alone.fuel).toBeGreaterThan(5000)
   expect(alone.end).toMatch(/^\d+\n$/)
   expect(endless.end).toMatch(/^too much work at once/)
 })
 
-test('machines that run by turns use what they use alone', () => {
+test('machines that run alternately use the same fuel as alone', () => {
   const machines = [make(WORKER), make(ENDLESS), make(WORKER), make(WORKER)]
   const exits = machines.map((machine) => machine.start(null, 0))
   const outputs = exits.map(({ output }) => output)
@@ -135,7 +135,7 @@ test.each([
   for (const ran of inner) expect(ran).toEqual(expected)
 })
 
-test('a host that throws in the middle leaves the next machine as it was', () => {
+test('an exception of the host does not affect the next machine', () => {
   const broken = make(WORKER, {
     hashHex: () => {
       throw new Error('host')

@@ -1,32 +1,32 @@
-// Who pays for walks over values. Display, equality, order, structural keys and data at the edge visit every value inside a value,
-// once for each way that leads to it: forty lists, each of which holds the one before twice, are a short program and 2^40 visits.
+// Who is charged for walks over values. Formatting, equality, order, structural keys and conversion to data visit every nested value,
+// once per path: forty lists, each of which contains the previous one twice, are a short program and 2^40 visits.
 //
-// Walks are called from everywhere, with nothing in hand but the value. So the machine that runs makes its meter the current one, for
-// exactly as long as it runs (`runMetered`): a machine inside another (a host that answers an effect by running a second script) puts the
-// outer meter back when it returns or throws. All counts lie in the meter of a machine, so that machines in one process never see each
+// Walks are called from everywhere, with only the value as argument. So the running machine makes its meter the current one
+// while it runs (`runMetered`). A machine nested in another (a host that answers an effect by running a second script) restores the
+// outer meter when it returns or throws. All counts are in the meter of a machine, so that machines in one process never see each
 // other's (meter.test.ts; docs/decisions/0016-meter.md).
 
 /** What a machine does when its meter has something to charge. */
 export interface Payer {
-  /** So many more values were visited, `total` by this walk. May throw to end it. */
+  /** This many more values were visited, `total` by this walk. May throw to end it. */
   noteWalk(more: number, total: number): void
-  /** So many units of work are about to be done. May throw. */
+  /** This many units of work are about to be done. May throw. */
   charge(units: number): void
-  /** So many heap units were made by a walk. May throw. */
+  /** A walk allocated this many heap units. May throw. */
   keep(heap: number): void
 }
 
-/** Counts of one machine; they only grow, and mean something as differences. */
+/** Counts of one machine; they only grow, and only their differences matter. */
 export class Meter {
-  /** Null where nobody pays: results on their way to the host, and work that was paid for before. */
+  /** Null when nobody is charged: for results on their way to the host, and work that was charged before. */
   readonly payer: Payer | null
   /** Values that walks visited. */
   visited = 0
-  /** Those of them that were paid when they were visited; the rest are small walks, part of the operations that made them. */
+  /** Those of them that were charged when visited; the others are small walks, included in the charge of their operations. */
   paid = 0
   /** Units of scans and other work. */
   charged = 0
-  /** The long text that was last found to have no surrogates; empty for none. Part of the run, because what is charged depends on it. */
+  /** The long string that was last found to have no surrogates; empty for none. Part of the run, because charges depend on it. */
   plainText = ''
 
   constructor(payer: Payer | null) {
@@ -36,7 +36,7 @@ export class Meter {
 
 let current = new Meter(null)
 
-/** Does something at the cost of `meter`. */
+/** Runs a function at the expense of `meter`. */
 export function runMetered<T>(meter: Meter, act: () => T): T {
   const outer = current
   current = meter
@@ -47,34 +47,34 @@ export function runMetered<T>(meter: Meter, act: () => T): T {
   }
 }
 
-/** Does something that nobody pays for. */
+/** Runs a function without charging anyone. */
 export function runUnmetered<T>(act: () => T): T {
   return runMetered(new Meter(null), act)
 }
 
-/** Units of all walks, scans and other work so far, paid or not: for who does much of it in pieces. */
+/** Units of all walks, scans and other work so far, charged or not: for work in pieces. */
 export function countUnitsDone(): number {
   return current.visited + current.charged
 }
 
-/** What of `countUnitsDone` was paid when it was done. */
+/** The charged part of `countUnitsDone`. */
 export function countUnitsPaid(): number {
   return current.paid + current.charged
 }
 
-/** Values that walks visited and that were part of the operations that made them. */
+/** Values visited by walks that were included in the charge of their operations. */
 export function countSmallVisits(): number {
   return current.visited - current.paid
 }
 
 const STEP_BITS = 10
 
-/** Where no machine runs: results on their way to the host. */
+/** The meter when no machine runs: for results on their way to the host. */
 const MOST_UNPAID = 1 << 24
 
 /**
- * To be called with the number of values visited before and with the number that are now to be visited; answers the sum. Small
- * walks are part of the operation that makes them and cost nothing. Raises an Error where nobody pays and there is no end.
+ * Call with the number of values visited before and the number about to be visited; returns the sum. Small
+ * walks are included in the charge of their operation. Throws an Error if nobody is charged and the walk does not end.
  */
 export function visit(before: number, more: number): number {
   const total = before + more
@@ -89,24 +89,24 @@ export function visit(before: number, more: number): number {
   return total
 }
 
-/** Characters that operations go through as part of what they are: scanning them takes less than the rest. */
+/** Strings up to this length are free: scanning them takes less than the rest of the operation. */
 export const SHORT_TEXT = 511
 
-/** Characters that are looked through for a unit, as a power of two. */
+/** Characters scanned per unit of fuel, as a power of two. */
 export const SCANNED_BITS = 9
 
-/** To be called before a text is looked through: comparing, searching, counting its characters. */
+/** Call before scanning a string: comparing, searching, counting its characters. */
 export function scan(length: number): void {
   if (length > SHORT_TEXT) work(length >> SCANNED_BITS)
 }
 
-/** Characters of a text that are compared with another in one go, for a unit, as a power of two. */
+/** Characters compared per unit of fuel when two strings are compared at once, as a power of two. */
 const COMPARED_BITS = 15
 
-/** Whether this long text was the last one that was found to be plain: then looking through it again is saved. */
+/** Whether this long string was the last one found to be plain, so that it need not be scanned again. */
 export function isKnownPlain(text: string): boolean {
   if (text !== current.plainText) return false
-  // Where it is another copy of it, that was a comparison.
+  // If it is another copy, comparing the two was a scan.
   if (text.length >> COMPARED_BITS > 0) work(text.length >> COMPARED_BITS)
   return true
 }
@@ -115,15 +115,15 @@ export function notePlain(text: string): void {
   current.plainText = text
 }
 
-/** Units of an Error that is thrown and caught: JavaScript writes its trace down, which takes some tens of microseconds. */
+/** Fuel for an Error that is thrown and caught: capturing its stack trace takes some tens of microseconds. */
 export const UNITS_A_THROW = 100
 
-/** To be called for what a walk makes outside the machine's own count, in heap units: copies, texts. */
+/** Call for what a walk allocates outside the machine's own count, in heap units: copies, strings. */
 export function keep(heap: number): void {
   if (heap > 0) current.payer?.keep(heap)
 }
 
-/** To be called before work that is neither a walk nor a scan. */
+/** Call before work that is neither a walk nor a scan. */
 export function work(units: number): void {
   current.charged += units
   current.payer?.charge(units)

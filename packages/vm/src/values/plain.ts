@@ -1,8 +1,8 @@
 // Value ⇄ plain data at the edge of the machine: float → number, dict → null-prototype object, list → array;
 // back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
 //
-// What is shared inside the machine is not shared outside: a copy, a line of JSON and a message hold it once for each way that leads
-// to it. So what crosses the edge is counted at its expanded size, in heap units, and whoever pays for the walk pays for that.
+// Values that are shared inside the machine are not shared outside: a copy, a line of JSON and a message contain them once per
+// path. So data crossing the edge is counted at its expanded size, in heap units, and charged to the payer of the walk.
 
 import type { Plain } from './data.js'
 import { HarnDict } from './dict.js'
@@ -17,16 +17,16 @@ import { wrapInt } from './value.js'
 import type { Value } from './value.js'
 
 /**
- * Nesting of data that crosses the edge, in both directions. Whoever takes it in on the other side walks it by recursion, JSON.stringify
- * among them, so the bound leaves room on a JavaScript stack of the usual size.
+ * Nesting limit of data that crosses the edge, in both directions. The other side walks it by recursion, for example with
+ * JSON.stringify, so the limit leaves room on a JavaScript stack of the usual size.
  */
 export const MAX_EDGE_DEPTH = 500
 
-/** Heap units of an object and of a slot (interpreter/heap.ts), and the fewest characters that show them. */
+/** Heap units of an object and of a slot (interpreter/heap.ts), and the fewest characters of their JSON. */
 const UNITS = 16
 const UNITS_SHOWN = 1
 
-/** Data that cannot cross the edge: nested too deeply, too large when it is expanded, or no data at all. */
+/** Data that cannot cross the edge: nested too deeply, too large when expanded, or not data at all. */
 export class EdgeError extends Error {
   override readonly name: string = 'EdgeError'
 }
@@ -45,7 +45,7 @@ export class TooLargeError extends EdgeError {
   }
 }
 
-/** Values without a plain form (closures, durations, handles …) become their display string. */
+/** Values without a plain form (closures, durations, handles …) are formatted. */
 export function toPlain(value: Value): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value.v
@@ -63,7 +63,7 @@ interface Open {
   at: number
 }
 
-/** A key of a script is data, also `__proto__`, which assignment takes for the prototype. */
+/** A key of a script is data, also `__proto__`, which an assignment would take for the prototype. */
 function put(record: Record<string, Plain>, key: string, value: Plain): void {
   if (key !== '__proto__') record[key] = value
   else Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true })
@@ -72,23 +72,23 @@ function put(record: Record<string, Plain>, key: string, value: Plain): void {
 const NO_LIST: Plain[] = []
 const NO_RECORD: Record<string, Plain> = Object.freeze({})
 
-/** Members that are converted between two chances to give the host its thread. */
+/** Members that are converted between two chances to return control to the host. */
 const PIECE = 1 << 14
 
-/** Members of an enum that are shown between two looks at how long its text is. */
+/** Members of an enum that are formatted between two checks of the length. */
 const PIECE_SHOWN = 1 << 10
 
-/** How data leaves for programs that look at it with the tools of JavaScript. */
+/** The form of data for programs that inspect it with JavaScript's own tools. */
 export interface PlainForm {
-  /** Dicts are objects like those of a literal; without a prototype otherwise. */
+  /** Dicts become objects with the usual prototype; otherwise they have none. */
   readonly hasPrototype?: boolean
   /** Ints beyond ±2^53 become the nearest number; `bigint` otherwise. */
   readonly integers?: 'bigint' | 'number'
 }
 
 /**
- * `toPlain` in pieces, for what may be as large as the heap. Raises TooDeepError, and TooLargeError beyond `most` heap units. Nothing
- * of the value may change between two pieces.
+ * `toPlain` in pieces, for values that may be as large as the heap. Throws TooDeepError, and TooLargeError beyond `most` heap units. The
+ * value must not change between two pieces.
  */
 export class PlainWalk {
   plain: Plain = null
@@ -99,7 +99,7 @@ export class PlainWalk {
   private readonly root: Value
   private isMeasured = false
   private readonly open: Open[] = []
-  /** The text of an enum, which is being made, and what it shows until that was measured. */
+  /** The enum being formatted, and its length so far. */
   private showing: DisplayWalk | null = null
   private shown: Value = null
 
@@ -112,10 +112,10 @@ export class PlainWalk {
     this.plain = this.begin(value)
   }
 
-  /** Does a piece; whether all is done. */
+  /** Does one piece; returns whether everything is done. */
   step(piece = PIECE): boolean {
     const { open } = this
-    // Where nobody pays, what goes in pieces is bounded by its size alone.
+    // If nobody is charged, work in pieces is bounded by its size alone.
     if (piece !== Infinity) this.visited = 0
     if (this.showing !== null && !this.goOnShowing(piece)) return false
     let left = piece
@@ -163,7 +163,7 @@ export class PlainWalk {
     return text
   }
 
-  /** A piece of the text of an enum, which goes where its null is; whether it is done. */
+  /** A piece of the string of an enum, which replaces its null; returns whether it is done. */
   private goOnShowing(piece: number): boolean {
     const walk = this.showing!
     for (let left = piece; left > 0; left -= PIECE_SHOWN) {
@@ -222,15 +222,15 @@ export class PlainWalk {
   }
 }
 
-/** Heap units of a value that is large enough to ask how large it is before all of it is copied. */
+/** Heap units above which a value is measured before all of it is copied. */
 const MEASURED_FROM = 1 << 16
 
-/** Members that are looked at for that; what has more of its own is copied until it is too large. */
+/** Members that are measured for that; a value with more is copied until it is too large. */
 const MOST_MEASURED = 1 << 14
 
 /**
- * The units of a walk over a value, by looking at each object once, however many ways lead to it. What is not looked at counts as
- * nothing, so that it may be less and is never more.
+ * The units of a walk over a value, computed by visiting each object once, however many paths lead to it. Unvisited parts count as
+ * nothing, so that the result is a lower bound.
  */
 class SharedSize {
   private readonly known = new Map<object, number>()
@@ -263,7 +263,7 @@ function listValueMembers(value: Value): readonly Value[] | null {
   return value instanceof HarnPair ? [value.first, value.second] : null
 }
 
-/** Heap units that are paid together: what comes to less is part of the operation. */
+/** Heap units that are charged together; less is included in the charge of the operation. */
 const PAID_AT_ONCE = 1 << 12
 
 export function fromPlain(plain: Plain | undefined, depth = 0): Value {
@@ -287,8 +287,8 @@ export function fromPlain(plain: Plain | undefined, depth = 0): Value {
 }
 
 /**
- * `fromPlain` in pieces, of data that `PlainSize` went over, for what may be as large as the heap. Raises TooDeepError. Nothing of the
- * data may change between two pieces.
+ * `fromPlain` in pieces, for data that `PlainSize` has measured and that may be as large as the heap. Throws TooDeepError. The
+ * data must not change between two pieces.
  */
 export class ValueWalk {
   value: Value
@@ -305,7 +305,7 @@ export class ValueWalk {
     this.value = this.begin(plain)
   }
 
-  /** Does a piece; whether all is done. */
+  /** Does one piece; returns whether everything is done. */
   step(piece = PIECE_MADE): boolean {
     const { open } = this
     let left = piece
@@ -319,13 +319,13 @@ export class ValueWalk {
       if (left-- <= 0) return false
       const before = open.length
       const value = this.begin(members[top.at++]!)
-      // A container is put in its place when it is whole.
+      // A container is stored in its parent when it is complete.
       if (open.length === before) this.put(value)
     }
     return true
   }
 
-  /** At the last position that the innermost open container came to. */
+  /** At the last position that the innermost open container has reached. */
   private put(value: Value): void {
     const parent = this.open.at(-1)
     if (parent === undefined) this.value = value
@@ -348,12 +348,12 @@ export class ValueWalk {
   }
 }
 
-/** Members that become values between two chances to give the host its thread. */
+/** Members that become values between two chances to return control to the host. */
 const PIECE_MADE = 1 << 12
 
 /**
- * Heap units of plain data as it would be in the machine, what is shared counted once for each way that leads to it. Raises EdgeError
- * for what is no plain data, or crosses no edge for its depth or its size beyond `most`.
+ * Heap units of plain data in the machine, counting shared parts once per path. Throws EdgeError
+ * if it is not plain data, or too deep, or larger than `most`.
  */
 export function measurePlain(data: unknown, most: number): number {
   const leaf = measureLeaf(data)
@@ -374,7 +374,7 @@ export class PlainSize {
     this.begin(data)
   }
 
-  /** Does a piece; whether all is done. */
+  /** Does one piece; returns whether everything is done. */
   step(piece = PIECE_SIZED): boolean {
     const { open } = this
     let left = piece
@@ -403,10 +403,10 @@ export class PlainSize {
   }
 }
 
-/** Members that are counted between two chances to give the host its thread. */
+/** Members that are counted between two chances to return control to the host. */
 const PIECE_SIZED = 1 << 13
 
-/** -1 for what has members. */
+/** -1 for a container. */
 function measureLeaf(data: unknown): number {
   switch (typeof data) {
     case 'string':
@@ -427,7 +427,7 @@ function measureLeaf(data: unknown): number {
 function listPlainMembers(container: object): readonly unknown[] {
   if (Array.isArray(container)) return container
   const proto: unknown = Object.getPrototypeOf(container)
-  // Data that was made in another realm has another Object.prototype, which is the end of its chain too.
+  // An object of another realm has another Object.prototype, which ends its chain too.
   if (proto !== null && Object.getPrototypeOf(proto) !== null)
     throw new EdgeError(`an object of class ${readClassName(container)} is not data`)
   return Object.values(container)

@@ -1,11 +1,11 @@
-// `x ** y` on floats. Math.pow is off by a unit in the last place for one pair in ten or so, and not by the same one in every
-// engine, so the power is computed here: by repeated squaring for a whole exponent that was written as an int, else as
-// exp(y * log(x)) in pairs of doubles, which rounds to the nearest double but for the rarest cases.
+// `x ** y` on floats. Math.pow is off by a unit in the last place for about one pair in ten, and engines differ in
+// which, so the power is computed here: by repeated squaring for an exponent that was written as an int, otherwise as
+// exp(y * log(x)) in pairs of doubles, which rounds to the nearest double in all but the rarest cases.
 
 import { timesNumber } from './double-pairs.js'
 import { exponential, logarithm } from './elementary.js'
 
-/** Beyond it the last squarings of `wholePower` would lose everything; an int that large is as good as a float. */
+/** Beyond it, the last squarings of `wholePower` would lose all precision; such an int is treated as a float. */
 const MAX_WHOLE = 2 ** 31 - 1
 
 /** A float raised to an int: square and multiply, each step rounded. */
@@ -22,7 +22,7 @@ export function wholePower(base: number, exponent: number): number {
 
 export function power(base: number, exponent: number): number {
   const rough = base ** exponent
-  // Zeros, infinities, NaN, what overflows, and results so small that they have fewer bits: no better is to be had.
+  // Zeros, infinities, NaN, overflow and subnormal results: the engine's result cannot be improved.
   if (!Number.isFinite(rough) || Math.abs(rough) < 2.3e-308 || base === 0 || exponent === 0 || Math.abs(base) === 1) return rough
   const result = exponential(timesNumber(logarithm(Math.abs(base)), exponent))[0]
   return rough < 0 ? -result : result

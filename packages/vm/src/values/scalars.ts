@@ -13,7 +13,7 @@ declare module './types.js' {
   }
 }
 
-/** A float in a generic position. Ints are bare numbers, so that 1 and 1.0 stay apart (docs/decisions, value representation). */
+/** A float in a generic slot. Ints are bare numbers, so that 1 and 1.0 stay distinct (docs/decisions, value representation). */
 export class HarnFloat {
   readonly v: number
   constructor(v: number) {
@@ -36,7 +36,7 @@ export class HarnBytes {
   }
 }
 
-/** Lazy int interval. `end` is the bound as written; `exclusive` says whether it belongs. Bounds are ints. */
+/** Lazy int interval. `end` is the bound as written; `exclusive` says whether it is excluded. Bounds are ints. */
 export class HarnRange {
   readonly start: number | bigint
   readonly end: number | bigint

@@ -33,7 +33,7 @@ export class HarnSet {
     this.addUnder(makeStructuralKey(value), value)
   }
 
-  /** In place, of a value whose key is known: it is one of another set. */
+  /** In place, for a value whose key is known, because it is a member of another set. */
   addUnder(key: unknown, value: Value): void {
     if (this.map.has(key)) return
     chargeGrowth(this.map.size)
@@ -46,7 +46,7 @@ export class HarnSet {
 }
 
 /**
- * A key that two values share exactly when they are structurally the same: a primitive where possible, else a text. Values
+ * A key that two values share exactly when they are structurally the same: a primitive where possible, otherwise a string. Values
  * with identity only (closures, channels …) are their own key.
  */
 export function makeStructuralKey(value: Value): unknown {
@@ -66,8 +66,8 @@ export function makeStructuralKey(value: Value): unknown {
 }
 
 /**
- * A text that two values share when they are equal as scripts compare them, and rarely otherwise: numbers count by value, whatever
- * their type. For searching many values for one that is equal.
+ * A string that two values share when scripts find them equal, and rarely otherwise: numbers count by value, whatever
+ * their type. For searching many values for an equal one.
  */
 export function makeLikenessKey(value: Value): string {
   const parts: string[] = []
@@ -76,20 +76,20 @@ export function makeLikenessKey(value: Value): string {
 }
 
 const UNITS_A_KEY = 4
-/** A walk that makes texts costs more than one that compares. */
+/** A walk that builds strings costs more than one that compares. */
 const VISITS_A_PART = 2
-/** Characters of a long text, or bytes, that cost a visit, as a power of two: they are copied twice. */
+/** Characters of a long string, or bytes, per visit, as a power of two: they are copied twice. */
 const COPIED_BITS = 6
-/** Visits a member of a set: keys are put in order. */
+/** Visits per member of a set: keys are sorted. */
 const VISITS_A_SORTED_KEY = 4
 
-/** One character a byte. */
+/** One character per byte. */
 const toCharacters = new TextDecoder('latin1')
 
-/** Visits that a text takes. Short ones are part of what holds them. */
+/** Visits charged for a string. Short ones are included in their container. */
 const countVisits = (length: number): number => (length > SHORT_TEXT ? length >> COPIED_BITS : 0)
 
-/** False when the value (or one inside it) has identity only; then the whole has. With `alike` such values are all the same. */
+/** False when the value (or one inside it) has identity only; then the whole has. With `alike` all such values are the same. */
 function appendKey(parts: string[], root: Value, alike = false): boolean {
   const pending: (Value | { readonly text: string })[] = [root]
   let visited = 0

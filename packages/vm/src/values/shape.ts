@@ -1,34 +1,34 @@
-// Shapes: which key lies in which slot, shared by all dicts and structs with the same keys in the same order of insertion. Code
-// that reads a property remembers the shape it met and where the key was; the next object of that shape costs one comparison.
+// Shapes: which key is in which slot, shared by all dicts and structs with the same keys in the same order of insertion. Code
+// that reads a property caches the shape it met and the slot of the key; the next object of that shape costs one comparison.
 //
-// Shapes form a tree: from the empty one, each added key is a way to the next. The tree is the process's, not a machine's, because
-// compiled modules, which remember shapes, are shared by machines and values are made outside of any. It holds names of keys and
-// nothing of a run, and what a run does never depends on it: an object whose keys have no shape has a table of its own (table.ts).
+// Shapes form a tree: from the empty one, each added key is a transition to the next. The tree belongs to the process, not a machine, because
+// compiled modules, which cache shapes, are shared by machines, and values are also made outside machines. It contains only names of keys, and
+// no run depends on it: an object whose keys have no shape has its own table (table.ts).
 //
-// It is bounded in every direction, since its keys are data of scripts: long keys, many keys and many ways from one shape have no
-// shape, and a tree that has grown too large is cut and grows anew. Shapes in use stay as they are; only the ways between them go.
+// It is bounded in every direction, since its keys are data of scripts: long keys, many keys and many transitions from one shape get no
+// shape, and a tree that has grown too large is cut and grows again. Shapes in use stay valid; only transitions are removed.
 
 import { sortTexts } from './text-order.js'
 
-/** Keys of an object with a shape; past them a table is as good. */
+/** Maximum keys of an object with a shape; beyond that a table is as fast. */
 export const MAX_KEYS = 32
 const MAX_KEY_LENGTH = 64
 const MAX_WAYS = 64
 const MAX_FIRST_KEYS = 1024
 const MAX_SHAPES = 4096
-/** What JSON escapes in a text. */
+/** Characters that JSON escapes in a string. */
 // oxlint-disable-next-line no-control-regex
 const ESCAPED = /["\\\0-\x1f]/
 
 export class Shape {
-  /** In order of insertion: `keys[at]` lies in slot `at`. */
+  /** In order of insertion: `keys[at]` is in slot `at`. */
   readonly keys: readonly string[]
   private places: Map<string, number> | null = null
   private ways: Map<string, Shape> | null = null
-  /** The way that was taken last: records of a document have the same keys one after the other. */
+  /** The transition taken last: records of a document have the same keys in the same order. */
   private lastKey: string | null = null
   private lastWay: Shape | null = null
-  /** The last key that was looked at for what a document writes in another way, and whether there is nothing. */
+  /** The last key that was checked for characters that JSON escapes, and whether it has none. */
   private writtenKey: string | null = null
   private isWritten = false
   private order: Uint8Array | null = null
@@ -48,12 +48,12 @@ export class Shape {
     return at === undefined ? -1 : at
   }
 
-  /** The shape with this key more if it was the one that was asked for last; then the key is none of this shape's own. */
+  /** The shape with this additional key if it was the one requested last; then this shape does not have the key. */
   reuseLast(key: string): Shape | null {
     return key === this.lastKey ? this.lastWay : null
   }
 
-  /** The key that came next last, where a document writes it as it is, in quotes; null for none. */
+  /** The key added last time, if a document writes it without escapes, in quotes; null for none. */
   get expected(): string | null {
     const { lastKey } = this
     if (lastKey !== this.writtenKey) {
@@ -63,12 +63,12 @@ export class Shape {
     return this.isWritten ? lastKey : null
   }
 
-  /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */
+  /** The existing shape with an additional key. For keys that are data, whose number is unlimited. */
   findKnown(key: string): Shape | null {
     return this.ways?.get(key) ?? null
   }
 
-  /** The shape with a key more; null where there is none to be. For keys that a program or a document names. */
+  /** The shape with an additional key; null if there must be none. For keys that a program or a document names. */
   with(key: string): Shape | null {
     if (key === this.lastKey) return this.lastWay
     const known = this.ways?.get(key)
@@ -102,7 +102,7 @@ export class Shape {
     return (this.order ??= Uint8Array.from(this.getSortedKeys(), (key) => this.at(key)))
   }
 
-  /** Forgets what was made from this shape. */
+  /** Removes the transitions from this shape. */
   cutWays(): void {
     this.ways = null
     this.lastKey = null
@@ -120,10 +120,10 @@ function cut(): void {
 
 export const EMPTY = new Shape([])
 
-/** Stands for the shape of an object whose keys are in a table. Nothing remembers it, and no way leads on from it. */
+/** The shape of all objects whose keys are in a table. It is never cached and has no transitions. */
 export const TABLE = new Shape([])
 
-/** The shape of a literal with these keys, null where they are too many or some is there twice. Bounded by the program's text. */
+/** The shape of a literal with these keys, null if they are too many or not distinct. Bounded by the program's source. */
 export function makeLiteralShape(keys: readonly string[]): Shape | null {
   if (keys.length > MAX_KEYS || new Set(keys).size !== keys.length) return null
   let shape = EMPTY
@@ -135,7 +135,7 @@ export function makeLiteralShape(keys: readonly string[]): Shape | null {
   return shape
 }
 
-/** The one copy of a text that V8 compares by address, instead of a part of some larger text that would be kept alive with it. */
+/** An interned copy of a string, which V8 compares by address, instead of a substring that would keep a larger string alive. */
 function internalizeText(text: string): string {
   const names = Object.create(null) as Record<string, boolean>
   names[text] = true

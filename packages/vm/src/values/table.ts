@@ -1,24 +1,24 @@
-// Where keys without a shape lie (shape.ts): many keys, or keys that are data. As with a shape, values are in slots of the object;
-// the table says which. Copies of an object share one until either gains or loses a key, so that a copy is one of its slots.
+// Keys without a shape (shape.ts): many keys, or keys that are data. As with a shape, values are in slots of the object;
+// the table maps keys to slots. Copies of an object share a table until one gains or loses a key, so that copying means copying slots only.
 
 import { sortTexts } from './text-order.js'
 
 export class Table {
-  /** Key → slot, in order of insertion. Slots that nothing names are dead. */
+  /** Key → slot, in order of insertion. Slots without a key are dead. */
   readonly places: Map<string, number>
-  /** Whether more than one object has it; then nobody changes it. */
+  /** Whether several objects use it; then it must not be changed. */
   isShared = false
   private lastKey: string | null = null
   private lastAt = 0
   private sorted: readonly string[] | null = null
-  /** The slots of `sorted`: a walk over a large dict is not a search for each of its keys. */
+  /** The slots of `sorted`, so that a walk over a large dict does not look each key up. */
   private order: Int32Array | null = null
 
   constructor(places: Map<string, number>) {
     this.places = places
   }
 
-  /** The slot of a key, -1 for none. The key is remembered for the write that often follows: `d[k] = d[k] + 1`. */
+  /** The slot of a key, -1 for none. The key is cached for the write that often follows: `d[k] = d[k] + 1`. */
   at(key: string): number {
     const at = this.places.get(key)
     if (at === undefined) return -1
@@ -66,7 +66,7 @@ export class Table {
     return this.sorted !== null
   }
 
-  /** One that the caller may change. */
+  /** A table that the caller may change. */
   copy(): Table {
     const copy = new Table(new Map(this.places))
     copy.sorted = this.sorted

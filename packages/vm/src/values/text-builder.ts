@@ -1,6 +1,6 @@
-// A long text that is put together from short ones. JavaScript engines keep `a + b` as a tree and write it out when it is first
-// read: a tree of a hundred thousand leaves takes several times the memory of the text and is what every collection of garbage
-// walks again. Here the tree is written out every few thousand characters, which is five times faster for long texts and costs
+// Builds a long string from short ones. JavaScript engines keep `a + b` as a tree and flatten it when it is first
+// read: a tree of a hundred thousand leaves takes several times the memory of the string, and every garbage collection
+// walks it again. Here the tree is flattened every few thousand characters, which is five times faster for long strings and costs
 // short ones nothing.
 
 const MOST_IN_A_TREE = 4096
@@ -9,7 +9,7 @@ export class TextBuilder {
   private tree = ''
   private readonly written: string[] = []
   private size = 0
-  /** Of what was written last; kept so that no compiler leaves out the reading that writes a tree out. */
+  /** Result of the last read; stored so that no compiler removes the read, which flattens the tree. */
   firstUnit = 0
 
   add(text: string): void {

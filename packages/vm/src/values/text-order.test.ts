@@ -1,4 +1,4 @@
-// Lengths are in code points, whichever way the text is looked through.
+// Lengths are in code points, whichever way the string is scanned.
 
 import { expect, test } from 'vitest'
 import { countCodePoints, hasSurrogates, sliceText } from './text-order.js'
@@ -15,7 +15,7 @@ test.each([0, 1, 23, 24, 25, 100])('%i letters, and the same with a pair of surr
   expect(countCodePoints(`${plain}\ud800`)).toBe(count + 1)
 })
 
-test('a pair at any place of a short text is counted as one', () => {
+test('a pair at any position of a short string counts as one', () => {
   for (let before = 0; before < 30; before++) {
     for (let behind = 0; behind < 5; behind++) {
       const text = `${'a'.repeat(before)}😀${'b'.repeat(behind)}`

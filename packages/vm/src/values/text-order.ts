@@ -4,10 +4,10 @@
 import { detachPart } from './text-parts.js'
 import { isKnownPlain, notePlain, scan, SHORT_TEXT, work } from './meter.js'
 
-/** Characters that are counted one by one for a unit, as a power of two. */
+/** Characters counted one by one per unit of fuel, as a power of two. */
 const COUNTED_BITS = 4
 
-/** Characters among which one of a kind is looked for, for a unit. */
+/** Characters searched for one of a kind, per unit of fuel. */
 const SOUGHT_BITS = 7
 
 /** Moves surrogates above every other unit, so that unit order becomes code point order. */
@@ -27,10 +27,10 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** Characters that are compared in one go where two long texts begin alike: looking at each takes fifty times as long. */
+/** Characters compared at once where two long strings have a common prefix: comparing each takes fifty times as long. */
 const BLOCK = 2048
 
-/** How many characters, in whole blocks, both begin with. */
+/** Length of the common prefix, in whole blocks. */
 function countEqualBlocks(left: string, right: string, shared: number): number {
   let at = 0
   while (at + BLOCK <= shared && left.slice(at, at + BLOCK) === right.slice(at, at + BLOCK)) at += BLOCK
@@ -39,7 +39,7 @@ function countEqualBlocks(left: string, right: string, shared: number): number {
 
 const ASTRAL_OR_PRIVATE = /[\ud800-\uffff]/
 
-/** Whether the order of JavaScript is that of the language for this text and others of its kind. */
+/** Whether JavaScript's order equals the language's for this string and others like it. */
 export function isPlainText(text: string): boolean {
   const { length } = text
   if (length > SHORT) return !ASTRAL_OR_PRIVATE.test(text)
@@ -47,7 +47,7 @@ export function isPlainText(text: string): boolean {
   return true
 }
 
-/** Sorts in place by code point; the built-in sort serves where no text holds a unit past U+D7FF. */
+/** Sorts in place by code point; uses the built-in sort if no string has a unit past U+D7FF. */
 export function sortTexts(texts: string[]): string[] {
   for (const text of texts) if (!isPlainText(text)) return texts.sort(compareText)
   return texts.sort()
@@ -55,10 +55,10 @@ export function sortTexts(texts: string[]): string[] {
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** Up to this length a loop over the units is quicker than starting the regex, which then takes the same time for any length. */
+/** Up to this length a loop over the units is faster than starting the regex, whose time hardly depends on the length. */
 export const SHORT = 24
 
-/** Length in code points. A text without surrogates, the common case, costs one scan. */
+/** Length in code points. A string without surrogates, the common case, costs one scan. */
 export function countCodePoints(text: string): number {
   if (!hasSurrogates(text)) return text.length
   work(text.length >> COUNTED_BITS)
@@ -67,15 +67,15 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** As countCodePoints of a text that is short enough to be counted for nothing, undefined for others. */
+/** As countCodePoints for a string that is short enough to be counted for free, undefined for others. */
 export function quickLength(text: string): number | undefined {
   return text.length > SHORT_TEXT || hasSurrogates(text) ? undefined : text.length
 }
 
-/** Whether there is a pair of surrogates; true for some texts with single ones too, which count as a character each anyway. */
+/** Whether there is a surrogate pair; also true for some strings with lone surrogates, which count as a character each anyway. */
 export function hasSurrogates(text: string): boolean {
   const { length } = text
-  // About a nanosecond for each, where not all are of one byte.
+  // About a nanosecond per unit, if not all are of one byte.
   if (length > SHORT_TEXT) {
     if (isKnownPlain(text)) return false
     work(length >> SOUGHT_BITS)
@@ -88,12 +88,12 @@ export function hasSurrogates(text: string): boolean {
 
 /** Whether there may be a pair of surrogates among the first `end` units. */
 export function hasPairUpTo(text: string, end: number): boolean {
-  // Of two neighbours one is at an odd place. A unit takes two nanoseconds, which is most of what asking for a length does.
+  // Of two neighbours, one has an odd index. A unit takes two nanoseconds, which is most of the cost of reading a length.
   for (let at = 1; at < end; at += 2) if ((text.charCodeAt(at) & 0xf800) === 0xd800) return true
   return false
 }
 
-/** Position in units of the code point `index`, counted from the start of the text; the length when there are fewer. */
+/** Index in units of the code point `index`, counted from the start of the string; the length when there are fewer. */
 export function countUnitsBefore(text: string, index: number): number {
   work(Math.min(text.length, 2 * index) >> COUNTED_BITS)
   let at = 0
@@ -101,7 +101,7 @@ export function countUnitsBefore(text: string, index: number): number {
   return at
 }
 
-/** The code point `index` as a text, counted from the end when negative; null past either end. */
+/** The code point `index` as a string, counted from the end when negative; null past either end. */
 export function readCharacterAt(text: string, index: number): string | null {
   if (!hasSurrogates(text)) {
     const at = index < 0 ? index + text.length : index

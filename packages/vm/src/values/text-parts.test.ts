@@ -1,11 +1,11 @@
-// Parts are the same texts, and do not keep what they were cut from.
+// Substrings equal their originals, and do not keep the whole string alive.
 
 import { expect, test } from 'vitest'
 import { detachPart, detachParts } from './text-parts.js'
 
 const LINES = Array.from({ length: 400 }, (_, at) => 'line '.repeat(at % 90) + String(at))
 
-test.each(['\n', '', '--'])('parts between %j are what they were', (between) => {
+test.each(['\n', '', '--'])('substrings between %j are unchanged', (between) => {
   const text = LINES.join(between)
   const starts: string[] = []
   let from = 0

@@ -1,35 +1,35 @@
-// Parts of long texts. JavaScript engines make a part of 13 characters or more as a reference into the text it was cut from, which
-// then stays in memory as long as the part does: twenty characters of a line of a log file keep the file. Heap units count the
-// part. So a part that is much shorter than its text is copied here.
+// Substrings of long strings. JavaScript engines represent a substring of 13 characters or more as a reference into the whole string, which
+// then stays in memory as long as the substring does: twenty characters of a line of a log file keep the file. Heap units count only the
+// substring. So a substring that is much shorter than its string is copied here.
 //
-// "Much shorter" is one bit or more in the binary lengths. A part that is not copied then has as many bits as the text it refers to,
-// also when it was cut in steps, so that less than twice its length is kept; and cutting a text down step by step copies no more than the
-// text has, since each copy is less than half of the last. Texts below `SHORT` are left alone.
+// "Much shorter" is one bit or more in the binary lengths. A substring that is not copied has as many bits as the string it refers to,
+// even if it was cut in steps, so that less than twice its length is kept. Cutting a string down step by step copies no more than the
+// string's length, since each copy is less than half of the previous one. Strings below `SHORT` are not copied.
 
-/** Length of texts that parts may keep. */
+/** Length of strings that substrings may keep alive. */
 const SHORT = 256
 
-/** Shorter parts are copied by the engine. */
+/** The engine copies shorter substrings. */
 const COPIED = 13
 
-/** Whether a part of that length of a text that was `whole` long is to be copied. */
+/** Whether a substring of that length of a string of length `whole` is copied. */
 export function keepsWhole(length: number, whole: number): boolean {
   return whole >= SHORT && length >= COPIED && Math.clz32(length) !== Math.clz32(whole)
 }
 
-/** `part` of a text that was `whole` long, such that it does not keep that. */
+/** `part` of a string of length `whole`, without a reference to that. */
 export function detachPart(part: string, whole: number): string {
   return keepsWhole(part.length, whole) ? copyText(part) : part
 }
 
-/** The engine writes a text out that is put together when it is looked into, and the part refers to that. */
+/** The engine flattens a concatenated string when it is read, and the substring refers to the flat one. */
 function copyText(part: string): string {
   return (' ' + part).slice(1)
 }
 
 /**
- * All parts of `text`, in order, each `between` characters behind the one before; changes `parts`. Neighbours share a copy of less
- * than `SHORT` characters, because a copy each takes longer than cutting them did.
+ * All parts of `text`, in order, each `between` characters after the previous one; changes `parts`. Neighbours share a copy of less
+ * than `SHORT` characters, because one copy each takes longer than the split did.
  */
 export function detachParts(text: string, parts: string[], between: number): string[] {
   if (text.length < SHORT) return parts

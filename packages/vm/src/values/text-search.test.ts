@@ -1,10 +1,10 @@
-// The search for parts agrees with JavaScript's, also where it is done by other means.
+// The substring search agrees with JavaScript's, also where it uses another algorithm.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findLastText, findText, splitAt } from './text-search.js'
 
-// Long parts that nearly occur everywhere, and texts long enough that they are not left to JavaScript.
+// Long parts that nearly match everywhere, and strings long enough not to be left to JavaScript.
 const parts = fc
   .tuple(fc.constantFrom('a', 'ab', 'aab'), fc.integer({ min: 60, max: 400 }), fc.constantFrom('', 'b', 'c'))
   .map(([unit, times, end]) => unit.repeat(times) + end)
@@ -24,7 +24,7 @@ test('first, next, last and split', () => {
   )
 })
 
-test('a part that nearly occurs at every place is looked for in time that grows with the text', () => {
+test('a part that nearly matches everywhere is found in time proportional to the string', () => {
   // By comparing everywhere this takes minutes.
   const text = 'a'.repeat(4_000_000)
   expect(findText(text, `${'a'.repeat(100_000)}b`)).toBe(-1)

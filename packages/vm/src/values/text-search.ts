@@ -1,54 +1,54 @@
-// Searching a text for a part in time that is bounded by their lengths. JavaScript's own search is the quickest for short parts, and
-// takes the product of the lengths where a long part nearly occurs everywhere; then the algorithm of Knuth, Morris and Pratt
-// searches, which looks at every character once.
+// Substring search in time bounded by the sum of the lengths. JavaScript's own search is the fastest for short parts, but
+// takes the product of the lengths if a long part nearly matches everywhere; then the algorithm of Knuth, Morris and Pratt
+// is used, which reads every character once.
 
 import { SCANNED_BITS, SHORT_TEXT, work } from './meter.js'
 
 /** Parts up to this length are searched for by JavaScript. */
 const SHORT_PART = 64
 
-/** So many comparisons at most are no matter. */
+/** Below this many comparisons, indexOf is faster. */
 const FEW = 1 << 20
 
-/** To be called before one or more searches that go through `text` once. */
+/** Call before one or more searches that scan `text` once. */
 export function chargeSearch(text: string, part: string): void {
   if (isQuickSearch(text, part)) return
-  // Where the first character is everywhere, and the next is not, each place takes some nanoseconds; a single one is found at once.
+  // If the first character occurs everywhere, and the next does not, each position takes some nanoseconds; a single one is found at once.
   const units = text.length >> (part.length <= 1 ? SCANNED_BITS : part.length <= SHORT_PART ? TRIED_BITS : TABLED_BITS)
   work(units)
 }
 
-/** Whether the search is part of the operation that makes it. */
+/** Whether the search is included in the charge of its operation. */
 export function isQuickSearch(text: string, part: string): boolean {
   return text.length <= (part.length <= 1 ? SHORT_TEXT : FEW_PLACES)
 }
 
 const FEW_PLACES = 127
 
-/** Places where a short part is tried for a unit, as a power of two; where a long one is. */
+/** Positions tried per unit of fuel for a short part, as a power of two; for a long one. */
 const TRIED_BITS = 5
 const TABLED_BITS = 3
 
-/** Where `part` first occurs at or behind `from`, or -1. */
+/** Index of the first occurrence of `part` at or after `from`, or -1. */
 export function findText(text: string, part: string, from = 0): number {
   if (part !== '' && part.length > text.length - from) return -1
   if (part.length <= SHORT_PART || (text.length - from) * part.length <= FEW) return text.indexOf(part, from)
   return new Search(part).findNext(text, from)
 }
 
-/** Whether `part` occurs; pays for looking. */
+/** Whether `part` occurs; charges for the search. */
 export function isPart(text: string, part: string): boolean {
   chargeSearch(text, part)
   return findText(text, part) >= 0
 }
 
-/** To be called before `findLastText`, which compares at each place as much as is alike. */
+/** Call before `findLastText`, which compares the common prefix at each position. */
 export function chargeLastSearch(text: string, part: string): void {
   const units = Math.floor((text.length * Math.min(part.length, SHORT_PART)) / 2 ** SCANNED_BITS)
   if (units > 0) work(units)
 }
 
-/** Where `part` last occurs, or -1. */
+/** Index of the last occurrence of `part`, or -1. */
 export function findLastText(text: string, part: string): number {
   if (part.length > text.length) return -1
   if (part.length <= SHORT_PART || text.length * part.length <= FEW) return text.lastIndexOf(part)
@@ -58,7 +58,7 @@ export function findLastText(text: string, part: string): number {
   return last
 }
 
-/** As the method of strings, for a separator that is not empty: at most `most` parts. */
+/** As the string method, for a non-empty separator: at most `most` parts. */
 export function splitAt(text: string, separator: string, most: number): string[] {
   if (separator.length <= SHORT_PART || separator.length > text.length || text.length * separator.length <= FEW)
     return text.split(separator, most)
@@ -75,7 +75,7 @@ export function splitAt(text: string, separator: string, most: number): string[]
 
 class Search {
   private readonly part: string
-  /** For each length of a match so far: that of the longest shorter one which may still go on. */
+  /** For each length of a partial match: the length of the longest shorter one that may still continue. */
   private readonly shorter: Int32Array
 
   constructor(part: string) {
@@ -88,7 +88,7 @@ class Search {
     }
   }
 
-  /** The first match at or behind `from`; `before` is a match at `from - 1`, from which the search goes on. */
+  /** The first match at or after `from`; `before` is a match at `from - 1`, from which the search continues. */
   findNext(text: string, from: number, before = -1): number {
     const { part, shorter } = this
     let length = before < 0 ? 0 : shorter[part.length]!

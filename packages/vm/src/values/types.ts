@@ -1,7 +1,7 @@
-// The type of all values, open at the bottom: values hold values, so the union and its classes refer to each other. The union names no
-// class. Each class adds itself to `ValueClasses` in the file that defines it, and every file imports downward only.
+// The type of all values. Values contain values, so the union and its classes refer to each other. To keep imports downward only, the union
+// names no class: each class adds itself to `ValueClasses` in the file that defines it.
 //
-// Closures and generators hold what only the interpreter understands. `Code` and `Stack` name it here; the file that defines it fills them in.
+// Closures and generators hold objects of the interpreter. `Code` and `Stack` declare them here; the file that defines them fills them in.
 
 import type { FunctionChunk } from '@bridle/compiler/bytecode'
 
@@ -14,8 +14,8 @@ export type Int = number | bigint
 export type Value = null | boolean | string | Int | ValueClasses[keyof ValueClasses]
 
 /**
- * The code that a closure runs: FunctionCode of interpreter/module.ts, which adds the rest. Values show the names of its parameters,
- * faults where they stood in it.
+ * The code that a closure runs: FunctionCode of interpreter/module.ts, which adds the rest. Formatting uses the parameter
+ * names, faults the positions.
  */
 export interface Code {
   readonly paramNames: readonly string[]
@@ -27,10 +27,10 @@ export interface Code {
 /** The module of a function: Module of interpreter/module.ts. */
 export interface CodeModule {
   readonly file: string
-  /** Whether traces leave its frames out. */
+  /** Whether traces omit its frames. */
   readonly isHidden: boolean
 }
 
-/** What a generator stands on between two items: Coroutine of scheduler/task.ts. */
+/** The stack of a suspended generator: Coroutine of scheduler/task.ts. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- filled in by scheduler/task.ts
 export interface Stack {}

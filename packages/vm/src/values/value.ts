@@ -29,7 +29,7 @@ export function isCallable(value: Value): value is HarnClosure | HarnBuiltin {
   return value instanceof HarnClosure || value instanceof HarnBuiltin
 }
 
-/** The name `type_of` gives. */
+/** The name that `type_of` returns. */
 export function typeName(value: Value): string {
   switch (typeof value) {
     case 'string':

@@ -1,4 +1,4 @@
-// An editor for tests: a client of the protocol's own library that speaks to the server over a pair of streams in this process.
+// An editor for tests: a client based on the protocol's own library that talks to the server over a pair of streams in this process.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ export class TestClient {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Writes a file of the workspace; its address. */
+  /** Writes a file of the workspace and returns its URI. */
   write(name: string, text: string): string {
     const path = join(this.folder, name)
     mkdirSync(dirname(path), { recursive: true })
@@ -80,7 +80,7 @@ export class TestClient {
     return pathToFileURL(join(this.folder, name)).href
   }
 
-  /** Opens a file, which is written, too. */
+  /** Opens a file, which is also written. */
   async open(name: string, text: string): Promise<TextDocument> {
     const uri = this.write(name, text)
     const document = TextDocument.create(uri, 'harn', 1, text)
@@ -91,7 +91,7 @@ export class TestClient {
     return document
   }
 
-  /** The next version, whole. */
+  /** The next version, in full. */
   async change(document: TextDocument, text: string): Promise<TextDocument> {
     const { uri, version } = this.documents.get(document.uri)!
     const next = TextDocument.create(uri, 'harn', version + 1, text)
@@ -107,13 +107,13 @@ export class TestClient {
     return this.connection.sendRequest<T>(method, params)
   }
 
-  /** A question about a document, or a position in it. */
+  /** A request about a document, or a position in it. */
   ask<T>(method: string, document: TextDocument, position: Position | null = null, more: object = {}): Promise<T> {
     const at = position === null ? {} : { position }
     return this.request<T>(`textDocument/${method}`, { textDocument: { uri: document.uri }, ...at, ...more })
   }
 
-  /** Of a file, as soon as they have what is looked for. */
+  /** Findings of a file, as soon as they contain what is expected. */
   async awaitFindings(uri: string, accepts: (found: readonly Diagnostic[]) => boolean): Promise<readonly Diagnostic[]> {
     for (let seen = 0; ;) {
       for (; seen < this.published.length; seen++) {
@@ -133,7 +133,7 @@ export class TestClient {
   }
 }
 
-/** A text with marks `‹` and `›` around what is meant: without them, and where they stand. */
+/** Removes the marks `‹` and `›` from a text, and returns their positions. */
 export function readMarks(marked: string): { readonly text: string; readonly spans: readonly { start: number; end: number }[] } {
   const spans: { start: number; end: number }[] = []
   let text = ''
@@ -149,7 +149,7 @@ export function toRangeIn(document: TextDocument, { start, end }: { readonly sta
   return { start: document.positionAt(start), end: document.positionAt(end) }
 }
 
-/** Where a word stands, counted from 0. */
+/** The position of a word, counted from 0. */
 export function placeOf(document: TextDocument, word: string, nth = 0): Position {
   let at = -1
   for (let count = 0; count <= nth; count++) at = document.getText().indexOf(word, at + 1)

@@ -1,4 +1,4 @@
-// What only the full strictness reports: mistakes that the language lets a run begin with. Names first, then types.
+// Findings of the full strictness only: mistakes with which the language lets a run start. Names first, then types.
 
 import { entry } from '@bridle/parser'
 

@@ -1,4 +1,4 @@
-// Types as the checks of uses.ts compare and name them: without what does not matter for a check, wider where the language converts.
+// Types as the checks of uses.ts compare and name them: without irrelevant details, and wider where the language converts.
 
 import { show } from '../show.js'
 import { DICT, type Known, LIST, STRING, type Type, withoutNil } from '../type.js'
@@ -20,7 +20,7 @@ export function plain(type: Known): Known {
   return ['int', 'float', 'string', 'bool', 'nil', 'list', 'dict'].includes(type.name) ? type : null
 }
 
-/** Numbers stand for each other where one is asked for; `isText`: what is no text is written as one. */
+/** Numbers are interchangeable where one is expected; `isText`: values that are not strings are formatted. */
 export function widen(kinds: Kinds, isText = false): Kinds {
   const wider = new Set(kinds)
   if (wider.has('int') || wider.has('float')) wider.add('int').add('float')

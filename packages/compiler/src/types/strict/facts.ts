@@ -1,5 +1,5 @@
-// Facts about values of the language that the checks of uses.ts ask for: which kinds can be called, iterated, compared, and what names of
-// types, parameters and methods say.
+// Facts about values of the language for the checks of uses.ts: which kinds can be called, iterated, compared, and what names of
+// types, parameters and methods mean.
 
 export const HOLDS_NOTHING: ReadonlySet<string> = new Set([
   'int',
@@ -12,7 +12,7 @@ export const HOLDS_NOTHING: ReadonlySet<string> = new Set([
   'enum',
   'pair',
 ])
-/** A text has characters to read, and none to loop over. */
+/** A string has characters to index, but cannot be iterated. */
 export const NOTHING_TO_ITERATE: ReadonlySet<string> = new Set(['string', ...HOLDS_NOTHING])
 export const NO_CALL: ReadonlySet<string> = new Set([
   'int',
@@ -66,15 +66,15 @@ export const EQUAL_GROUPS: Readonly<Record<string, string>> = {
 /** Without an argument they print an empty line. */
 export const PRINTS: ReadonlySet<string> = new Set(['print', 'println', 'eprint', 'eprintln', 'log'])
 
-/** Calls whose optional argument has a default that nobody expects who leaves it away: `split()` does not split at spaces. */
+/** Calls whose optional argument has a surprising default: `split()` does not split at spaces. */
 export const NEEDED: Readonly<Record<string, number>> = { split: 2, 'string.split': 1 }
 
-/** What a conversion to a number makes nil of. */
+/** Values that a conversion to a number turns into nil. */
 export const NO_NUMBER: ReadonlySet<string> = new Set([
   ...['list', 'dict', 'set', 'closure', 'builtin', 'range', 'pair', 'bool', 'nil', 'struct', 'enum', 'bytes', 'iter'],
 ])
 
-/** Texts that a conversion makes a number of. */
+/** Strings that a conversion turns into a number. */
 export const NUMBER_TEXTS: Readonly<Record<string, RegExp>> = {
   to_int: /^\s*[+-]?\d+\s*$/,
   to_float: /^\s*[+-]?(?:\d|\.\d|inf|nan)/i,
@@ -85,7 +85,7 @@ export const NO_INDEX: ReadonlySet<string> = new Set([
   ...['generator', 'stream', 'iter', 'channel', 'task_handle'],
 ])
 
-/** Names of parameters for a text that any value can be written as. A path, a pattern or a name is none. */
+/** Parameter names for a string as which any value can be formatted. A path, a pattern or a name is not one. */
 export const TEXT_PARAMS: ReadonlySet<string> = new Set([
   ...[
     'content',
@@ -110,7 +110,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(['closure', 'builtin'])
 export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**'])
 export const LITERALS: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Bool', 'Duration'])
 
-/** What `type_of` gives for values of the language. */
+/** Results of `type_of` for values of the language. */
 export const TYPE_NAMES: ReadonlySet<string> = new Set([
   ...['string', 'int', 'bool', 'nil', 'list', 'dict', 'float', 'closure', 'builtin', 'struct', 'enum', 'set', 'range', 'pair'],
   ...['duration', 'bytes', 'iter', 'generator', 'stream', 'channel', 'task_handle', 'atomic'],
@@ -165,17 +165,17 @@ export const TYPE_HABITS: Readonly<Record<string, string | undefined>> = {
   Set: 'set',
 }
 
-/** Methods that look for an item. */
+/** Methods that search for an item. */
 export const HOLDING: ReadonlySet<string> = new Set(['contains', 'index_of', 'count_of'])
 export const HAS_POSITIONS: ReadonlySet<string> = new Set(['list', 'string', 'bytes'])
 export const NO_POSITION: ReadonlySet<string> = new Set(['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure'])
-/** A pipe may name its function by a text, and put its value into a list or dict in the place of `_`. */
+/** The callee of a pipe may be named by a string, and its value may be put into a list or dict in place of `_`. */
 export const NO_PIPE: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'nil', 'duration', 'range', 'set'])
 export const NO_ARITHMETIC: ReadonlySet<string> = new Set([
   ...['string', 'bool', 'nil', 'list', 'dict', 'set', 'closure', 'builtin', 'range', 'enum'],
 ])
 
-/** Methods whose function is called with so many arguments. */
+/** Methods whose callback gets this many arguments. */
 export const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     [
@@ -186,7 +186,7 @@ export const CALLBACK_ARGUMENTS: Readonly<Record<string, number>> = {
   reduce: 2,
 }
 
-/** Methods that make a list of an iterator. */
+/** Methods that make a list from an iterator. */
 export const TO_LIST: ReadonlySet<string> = new Set(['to_list', 'toList', 'collect', 'toArray', 'to_array', 'to_vec'])
 
 /** Functions that other languages have as methods, by the kind of their first argument. */
@@ -218,7 +218,7 @@ export const FUNCTIONS_OF: Readonly<Record<string, Readonly<Record<string, strin
   task_handle: { await: 'await', result: 'await', join: 'await', get: 'await', cancel: 'cancel', then: 'await' },
 }
 
-/** Fields of results under the names that they have in other languages and libraries: the first that a result has is meant. */
+/** Fields of results under their names in other languages and libraries: the first one that a result has is meant. */
 export const FIELD_HABITS: Readonly<Record<string, readonly string[] | undefined>> = {
   idx: ['index'],
   i: ['index'],
@@ -274,28 +274,28 @@ export const FIELD_HABITS: Readonly<Record<string, readonly string[] | undefined
   parent: ['dir'],
 }
 
-/** What other libraries read a field with: `r.json()` for `json_parse(r.body)`. */
+/** Method calls by which other libraries read a field: `r.json()` for `json_parse(r.body)`. */
 export const FIELD_READERS: Readonly<Record<string, { readonly field: string; readonly call: string } | undefined>> = {
   json: { field: 'body', call: 'json_parse' },
 }
 
-/** Kinds whose values an index assigns nothing of. */
+/** Kinds of which no element can be assigned. */
 export const NO_PARTS: ReadonlySet<string> = new Set([
   ...['string', 'int', 'float', 'bool', 'nil', 'set', 'range', 'duration', 'closure', 'builtin', 'struct', 'enum', 'pair'],
 ])
 
-/** Functions of results. Of anything else they say nothing: it counts as neither, and is its own value. */
+/** Functions of results. For any other value they return false or the value itself. */
 export const RESULT_FUNCTIONS: ReadonlySet<string> = new Set(['is_ok', 'is_err', 'unwrap', 'unwrap_or', 'unwrap_err'])
 export const NO_RESULT: ReadonlySet<string> = new Set([
   ...['string', 'int', 'float', 'bool', 'list', 'dict', 'struct', 'set', 'range', 'duration', 'closure', 'builtin', 'bytes'],
 ])
 
-/** Kinds of which it is known what operators make. */
+/** Kinds for which the results of operators are known. */
 export const OPERANDS: ReadonlySet<string> = new Set([
   ...['int', 'float', 'string', 'bool', 'nil', 'list', 'dict', 'struct', 'set', 'range', 'duration', 'closure', 'builtin'],
 ])
 
-/** Methods that dicts have elsewhere. */
+/** Methods that dicts have in other languages. */
 export const DICT_HABITS: ReadonlySet<string> = new Set([
   ...[
     'set',

@@ -1,10 +1,10 @@
-// Imports of a file: modules that there are not, names that a module does not export, and types, which cannot be imported by name.
+// Imports of a file: missing modules, names that a module does not export, and types, which cannot be imported by name.
 
 import type { Span } from '@bridle/parser'
 import { type Candidate, suggestName } from './suggest.js'
 import { replaceWord, type StrictWorld } from './world.js'
 
-/** Reports imports that name nothing. */
+/** Reports imports without a target. */
 export function checkImports(world: StrictWorld): void {
   const { program, imports, report, budget, standardModules, root } = world
   const { tools } = root
@@ -13,7 +13,7 @@ export function checkImports(world: StrictWorld): void {
     const source = imports(item.path)
     if (source === null) {
       if (item.path.startsWith('std/')) reportModule(world, item.path, item.pathSpan, standardModules)
-      // Of a host whose tools are all known, its modules are.
+      // If all tools of a host are known, so are its modules.
       else if (item.path.startsWith('host/') && tools?.types.isComplete === true)
         reportModule(world, item.path, item.pathSpan, tools.types.modules)
       continue
@@ -32,7 +32,7 @@ export function checkImports(world: StrictWorld): void {
   }
 }
 
-/** `modules`: the names behind `std/` or `host/`. */
+/** `modules`: the names after `std/` or `host/`. */
 function reportModule(world: StrictWorld, path: string, span: Span, modules: Iterable<string>): void {
   const { budget, report, file } = world
   const family = path.slice(0, path.indexOf('/') + 1)

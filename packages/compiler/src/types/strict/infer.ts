@@ -1,7 +1,7 @@
-// Types of expressions that a run is sure to keep to. The language's own inference (../infer.ts) decides what stops a run and must say
-// what the language says, also where that is not so; this one may be silent whenever it likes, and what it says must be true. It
-// knows names by their declarations, also at the top level and in `${…}`. Types of conditions are not narrowed: a type here
-// covers whatever the value can be at any place.
+// Types of expressions that certainly hold at run time. The language's own inference (../infer.ts) decides what stops a run and must agree with
+// the language, even where that is wrong; this one may return unknown at any time, but its results must be true. It
+// resolves names by their declarations, also at the top level and in `${…}`. Conditions do not narrow: a type here
+// covers every value that the expression can have anywhere.
 
 import type { Argument, DictEntry, Expr, ExprOf, FnDecl, Node, Stmt } from '@bridle/parser'
 import { forEachChild } from '@bridle/parser'
@@ -36,18 +36,18 @@ import type { StrictWorld } from './world.js'
 
 const DURATION = makeNamed('duration')
 const TASK = makeNamed('task_handle')
-/** What a `try` without `catch` gives. */
+/** The result of a `try` without `catch`. */
 const RESULT = makeNamed('Result')
 const NUMBER = makeUnion([INT, FLOAT])
 const PAIR = makeNamed('pair')
 /** What `parallel settle` gives. */
 const SETTLED = makeExactShape({ results: LIST, succeeded: INT, failed: INT })
 const MAX_DEPTH = 200
-/** Expressions that are looked at in one file; behind it nothing is known. */
+/** Maximum number of expressions examined per file; beyond it everything is unknown. */
 const MAX_STEPS = 5_000_000
 const MAX_ASSUMED = 3
 
-/** Methods of lists that give some of the items, in some order. */
+/** Methods of lists that return some of the items, in some order. */
 const SAME_ITEMS: ReadonlySet<string> = new Set([
   ...['filter', 'sort', 'sort_by', 'reverse', 'take', 'skip', 'slice', 'unique', 'pop'],
 ])
@@ -60,10 +60,10 @@ export class Types {
   private readonly results = new Map<FnDecl, Known>()
   private imported: ReadonlyMap<string, ExactSignature | null> | null = null
   private depth = 0
-  /** Variables whose type is assumed while it is looked for: what is inferred meanwhile is not kept. */
+  /** Variables whose type is assumed while it is being inferred: results computed meanwhile are not cached. */
   private assuming = 0
   private stepsLeft = MAX_STEPS
-  /** Shapes of literals that nothing can have changed. */
+  /** Shapes of literals that cannot have been changed. */
   private readonly literals = new WeakSet<Type>()
 
   constructor(world: StrictWorld, names: Names) {
@@ -84,7 +84,7 @@ export class Types {
     return found
   }
 
-  /** Whether values of a shape have no other keys than those that it names. */
+  /** Whether values of a shape have only its keys. */
   isClosed(type: Type): boolean {
     return this.literals.has(type) || isExactShape(type)
   }
@@ -96,7 +96,7 @@ export class Types {
   declType(decl: Decl): Known {
     const known = this.declared.get(decl)
     if (known !== undefined) return known
-    this.declared.set(decl, null) // of what is defined by itself nothing is known
+    this.declared.set(decl, null) // a type that depends on itself is unknown
     const found = this.declTypeNew(decl)
     if (this.assuming === 0) this.declared.set(decl, found)
     else this.declared.delete(decl)
@@ -125,7 +125,7 @@ export class Types {
     }
   }
 
-  /** Of a value whose parts are assigned, the parts are not known any more. */
+  /** If parts of a value are assigned, the types of its parts are unknown. */
   private updated(decl: Decl, type: Known): Known {
     if (type === null || !decl.isUpdated) return type
     switch (type.kind) {
@@ -151,7 +151,7 @@ export class Types {
     const first = this.open(this.infer(value))
     if (first === null || this.assuming >= MAX_ASSUMED) return null
     if (decl.assigned.length === 0) return first
-    // A loop that begins with a list and pushes to it has a list: it is assumed, and then holds.
+    // A variable that starts as a list and is pushed to in a loop is a list: this is assumed, and then confirmed.
     this.assuming++
     this.declared.set(decl, first)
     const found = this.assignedType(decl, first)
@@ -170,7 +170,7 @@ export class Types {
     return makeUnion(members)
   }
 
-  /** A variable can be given another dict. */
+  /** A variable can be assigned another dict. */
   private open(type: Known): Known {
     return type !== null && this.literals.has(type) ? DICT : type
   }
@@ -194,7 +194,7 @@ export class Types {
     }
   }
 
-  /** The type of what a member is read of: of nil there is none, so that a run is not past it with nil. */
+  /** The type of a receiver: not nil, because a run does not get past a nil receiver. */
   receiverType(object: Expr): Known {
     const type = this.infer(object)
     if (type?.kind !== 'union') return type
@@ -351,11 +351,11 @@ export class Types {
     if (kind === undefined || kind === 'struct' || kind === 'dict') return null
     if (kind === 'list' && SAME_ITEMS.has(expr.method.text)) return type
     const method = findMethod(kind, expr.method.text)
-    // A method that is not there gives nil.
+    // A missing method returns nil.
     return method === null ? (kind === 'enum' ? null : NIL) : method.returns
   }
 
-  /** What methods give of the items of a value, with the form that loops and closures take apart. */
+  /** Methods that return items of the value, with the form in which loops and closures destructure them. */
   private itemsOf(type: Known, kinds: Kinds | null, method: string): Known {
     if (type === null || kinds === null) return null
     const value = this.itemType(type) ?? ANY
@@ -385,13 +385,13 @@ export class Types {
     return null
   }
 
-  /** Whether a name that nothing in the file declares is a builtin. */
+  /** Whether a name without a declaration in the file is a builtin. */
   isBuiltin(name: string): boolean {
     const { builtins, globals, importedNames } = this.world
     return importedNames !== null && !importedNames.has(name) && !globals.has(name) && builtins.has(name)
   }
 
-  /** The signature of a function that an import brings; null for what is none, or brought by several. */
+  /** The signature of an imported function; null if it is not a function, or several imports declare it. */
   importedSignature(name: string): ExactSignature | null {
     this.imported ??= this.readImported()
     return this.imported.get(name) ?? null
@@ -411,7 +411,7 @@ export class Types {
     return found
   }
 
-  /** What a function gives; of a generator or a generic function nothing is known. */
+  /** The result of a function; unknown for a generator or a generic function. */
   resultType(decl: FnDecl): Known {
     if (decl.typeParams.length > 0 || decl.isStream) return null
     // Of a `dict` the body says more.
@@ -430,7 +430,7 @@ export class Types {
   }
 }
 
-/** Of what says it by its kind. */
+/** For nodes whose kind determines the type. */
 function literalType(expr: Expr): Known {
   switch (expr.kind) {
     case 'Int':
@@ -474,7 +474,7 @@ const OWN_BODY: ReadonlySet<string> = new Set([
 
 const bodies = new WeakMap<FnDecl, OwnBody>()
 
-/** Every call of a function asks for it. */
+/** Cached, because every call of a function needs it. */
 export function readBody(decl: FnDecl): OwnBody {
   let found = bodies.get(decl)
   if (found === undefined) bodies.set(decl, (found = collectBody(decl)))
@@ -488,7 +488,7 @@ function collectBody(decl: FnDecl): OwnBody {
   const visit = (node: Node): void => {
     if (OWN_BODY.has(node.kind)) return
     if (node.kind === 'Yield' || node.kind === 'Emit') yields = true
-    if (node.kind === 'Propagate' || node.kind === 'TryStar') mayGiveNil = false // gives an error value
+    if (node.kind === 'Propagate' || node.kind === 'TryStar') mayGiveNil = false // returns an error value
     if (node.kind === 'Propagate') returned.push(node)
     if (node.kind === 'Return') {
       if (node.value === null) mayGiveNil = true
@@ -500,7 +500,7 @@ function collectBody(decl: FnDecl): OwnBody {
   return { returned, yields, mayGiveNil }
 }
 
-/** A function of which it is sure that its result is nil. */
+/** A function whose result is certainly nil. */
 export function givesNothing(decl: FnDecl): boolean {
   if (decl.returns !== null || decl.isStream) return false
   const { returned, yields } = readBody(decl)
@@ -509,7 +509,7 @@ export function givesNothing(decl: FnDecl): boolean {
 
 function endsInThrow(body: readonly Stmt[]): boolean {
   const last = body.at(-1)
-  // A function that has nothing yet, or never comes back.
+  // A function with an empty body, or one that never returns.
   return last === undefined || last.kind === 'Throw'
 }
 

@@ -1,5 +1,5 @@
-// What a value of a type can be at run time, coarsely: the names that `type_of` gives. Two types are at odds only where no value can be
-// of both; everything finer is left to the language's own checks.
+// Run-time kinds of a type: the names that `type_of` returns. Two types conflict only if no value can have
+// both; everything finer is left to the language's own checks.
 
 import { resolveHead } from '../aliases.js'
 import type { Scope } from '../scope.js'
@@ -14,14 +14,14 @@ const PLAIN: ReadonlySet<string> = new Set([
 
 const MORE: Readonly<Record<string, readonly string[]>> = {
   number: ['int', 'float'],
-  // A struct passes where a dict is asked for.
+  // A struct passes where a dict is expected.
   dict: ['dict', 'struct'],
   closure: ['closure', 'builtin'],
   Pair: ['pair'],
   Result: ['enum'],
 }
 
-/** null where nothing is known. */
+/** null if unknown. */
 export function listKinds(type: Known, scope: Scope): Kinds | null {
   if (type === null) return null
   const kinds = new Set<string>()
@@ -71,7 +71,7 @@ function addNamed(name: string, scope: Scope, into: Set<string>): boolean {
   return true
 }
 
-/** Whether every kind is one of `allowed`; false where nothing is known. */
+/** Whether every kind is one of `allowed`; false if unknown. */
 export function isWithin(kinds: Kinds | null, allowed: ReadonlySet<string>): boolean {
   if (kinds === null || kinds.size === 0) return false
   for (const kind of kinds) if (!allowed.has(kind)) return false

@@ -1,4 +1,4 @@
-// Names under the full strictness: what is found, what is proposed, and above all what stays silent.
+// Names under the full strictness: findings, suggestions, and above all the absence of false positives.
 
 import { describe, expect, test } from 'vitest'
 import { check, diagnose } from '../test-support/check-source.js'
@@ -66,11 +66,11 @@ describe('names', () => {
     expect(check(source, full)).toContain(finding)
   })
 
-  test.each(SILENT)('nothing in %s', (source) => {
+  test.each(SILENT)('no finding in %s', (source) => {
     expect(check(source, full).filter((each) => each.startsWith('E'))).toEqual([])
   })
 
-  test('nothing of it stops a run', () => {
+  test('the findings do not stop a run', () => {
     for (const [source] of FOUND) expect(diagnose(source).filter(({ code }) => code >= 'N040' && code < 'N060')).toEqual([])
   })
 

@@ -1,7 +1,7 @@
-// Which declaration each name of a file means, found by walking the scopes as a run would see them: blocks, closures, parameters,
-// patterns, loops, catch clauses, imports, globals. What names nothing is reported. The passes about types ask the result.
+// The declaration that each name of a file means, found by walking the scopes as a run would see them: blocks, closures, parameters,
+// patterns, loops, catch clauses, imports, globals. Unresolved names are reported. The passes about types use the result.
 //
-// Functions see the variables of the scopes around them also where those are declared further down: a run may call them later.
+// Functions see the variables of enclosing scopes also if those are declared further down: a run may call them later.
 
 import {
   type Argument,
@@ -31,15 +31,15 @@ import type { Fix } from '../context.js'
 import { replaceWord, type StrictWorld } from './world.js'
 import { ITEM_METHODS } from '../tools/calls.js'
 
-/** What is known of the parameters of a body, beside what is written. */
+/** What is known of the parameters of a body besides their annotations. */
 interface Given {
   /** The first parameters that are items of a value. */
   readonly items?: { readonly of: Expr; readonly at: readonly number[] }
-  /** The type that a first parameter `self` is of. */
+  /** The type of a first parameter `self`. */
   readonly owner?: string
 }
 
-/** Methods that call a function with the items of their receiver, and which parameters those are. */
+/** Methods that call a function with the items of their receiver, and the indexes of those parameters. */
 const ITEM_CALLBACKS: Readonly<Record<string, readonly number[] | undefined>> = {
   ...Object.fromEntries([...ITEM_METHODS, 'take_while', 'skip_while'].map((name) => [name, [0]])),
 }
@@ -57,7 +57,7 @@ const BUILTIN_TYPES: ReadonlySet<string> = new Set([
   ...['channel', 'atomic', 'task', 'task_handle', 'handle', 'date', 'datetime', 'regex', 'error', 'Error', 'rng', 'builtin'],
 ])
 
-/** What a file holds that others import: everything else of it is left out there. */
+/** The importable parts of a file: everything else of it is skipped there. */
 function isOfModule(item: Stmt): boolean {
   return item.kind === 'Let' || isDeclaration(item)
 }
@@ -74,7 +74,7 @@ class Resolver {
   private readonly bodies: Body[] = []
   private readonly isScript: boolean
   private inCondition = 0
-  /** Whether variables of the file are made before its functions. */
+  /** Whether variables of the file are initialised before its functions. */
   private readonly hasVariablesFirst: boolean
   private inVariable = false
 
@@ -96,7 +96,7 @@ class Resolver {
     const { items } = this.world.program
     checkImports(this.world)
     this.hoist(items)
-    // What runs at once comes first, so that functions know every variable of the file.
+    // Code that runs at once comes first, so that functions know every variable of the file.
     for (const item of items) this.stmt(item)
     return { targets: this.targets }
   }
@@ -113,7 +113,7 @@ class Resolver {
     this.inCondition = condition
   }
 
-  /** A function body of its own; what it assigns of the variables around it and does not read itself is lost. */
+  /** A function body; assignments to enclosing variables that it does not read itself are lost. */
   private withinFunction(body: () => void): void {
     const own: Body = { depth: this.scope.depth + 1, assigned: new Map(), read: new Set() }
     this.bodies.push(own)
@@ -158,7 +158,7 @@ class Resolver {
     })
   }
 
-  /** Declarations are known in their whole block; of variables it is remembered that they come. */
+  /** Declarations are visible in their whole block; variables are recorded as coming later. */
   private hoist(body: readonly Stmt[]): void {
     const { scope } = this
     for (const stmt of body) {
@@ -249,7 +249,7 @@ class Resolver {
     )
   }
 
-  /** Types that are declared in a function are known in the whole file once that has run. */
+  /** Types declared in a function are known in the whole file once that has run. */
   private isNestedType(name: string): boolean {
     return listContents(this.world.program).types.has(name)
   }
@@ -277,7 +277,7 @@ class Resolver {
     else this.world.report('N040', span, { name, suggestion }, replaceWord(span, suggestion))
   }
 
-  /** Whether a run finds a value under a declared name, when it gets there. */
+  /** Whether a run finds a value under a declared name when it gets there. */
   private checkThere(found: Decl, span: Span): void {
     const { name } = found
     if (found.stmt?.kind === 'PipelineDecl' && found.kind === 'param') {
@@ -293,7 +293,7 @@ class Resolver {
     return at.names.has(name) || at.later?.has(name) === true
   }
 
-  /** Behind the imports, or at the start of the file. */
+  /** After the imports, or at the start of the file. */
   private importName(name: string, module: string): Fix {
     const line = `import { ${name} } from "${module}"`
     const { file, program } = this.world
@@ -312,7 +312,7 @@ class Resolver {
     return enums.length === 1 ? `${enums[0]}.${name}` : null
   }
 
-  /** Names of the script come before those of the language; what is not called is no builtin but where its spelling says so. */
+  /** Names of the script come before those of the language. A name that is not called is a builtin only if its spelling says so. */
   private suggest(name: string, isCall: boolean): string | null {
     return suggestName(name, this.candidates(isCall), this.world.budget)
   }
@@ -342,7 +342,7 @@ class Resolver {
     const mayBeEnum = root.enumNamed(text) !== undefined || root.alias(text) !== undefined || text === 'Result'
     if (mayBeEnum || importedNames === null || importedNames.has(text) || ANY_TYPES.has(text)) return false
     const isKnown = BUILTIN_TYPES.has(text) || this.isKnownType(text)
-    // A name that is misspelt is another finding.
+    // A misspelt name is another finding.
     if (!isKnown && TYPE_HABITS[text] === undefined && suggestName(text, this.typeCandidates(), this.world.budget) !== null)
       return false
     const fix = { title: 'catch everything', edits: [{ span: { start: variable.span.end, end: type.span.end }, text: '' }] }
@@ -610,18 +610,18 @@ class Resolver {
     this.world.report('N042', span, { name, suggestion }, replaceWord(span, suggestion))
   }
 
-  /** What a variable is read for to give it another value alone does not make use of it. */
+  /** Reading a variable only to assign it another value is not a use of it. */
   private assignedValue(value: Expr, target: Expr): void {
     const own = target.kind === 'Identifier' ? this.find(target.name) : null
     const before = own === null || typeof own !== 'object' ? [] : this.bodies.filter((body) => !body.read.has(own))
     this.expr(value)
-    for (const body of before) body.read.delete(own as Decl) // which there is, where there are bodies
+    for (const body of before) body.read.delete(own as Decl) // exists if there are bodies
   }
 
-  /** A part of a value is assigned, which is the value's own variable given another value. */
+  /** Assigning a part of a value assigns the value's own variable. */
   private update(decl: Decl, { target }: StmtOf<'Assign'>): void {
     decl.isUpdated = true
-    // Parts of a function's name and of what is imported may belong to something else than a variable.
+    // Parts of a function's name and of an import may belong to something other than a variable.
     if (decl.kind === 'let' || decl.kind === 'param' || decl.kind === 'catch') this.checkAssignable(decl, target.span)
   }
 

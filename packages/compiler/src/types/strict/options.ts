@@ -1,4 +1,4 @@
-// Types of the values in literal dicts of options, where the definition of the builtin says what they are. Keys that nobody reads are
+// Types of the values in literal options dicts, if the definition of the builtin declares them. Unknown keys are
 // found by ../check-options.ts.
 
 import type { Expr, ExprOf } from '@bridle/parser'
@@ -17,7 +17,7 @@ export function checkOptionTypes(call: ExprOf<'Call'>, types: Types, world: Stri
   const args = positional(call.args)
   for (const [place, [param, keys]] of shapes.entries()) {
     const arg = args[param]
-    // What may be options where nothing follows is something else before them.
+    // A dict counts as options only as the last argument.
     if (args.length > param + 1 && place + 1 < shapes.length) continue
     if (arg?.kind === 'Dict') checkValues(call.callee.text, arg, keys, types, world)
   }
@@ -40,7 +40,7 @@ function checkValues(name: string, dict: ExprOf<'Dict'>, keys: string, types: Ty
   }
 }
 
-/** Only what is nearly a known name: hosts and scripts have providers and models of their own. */
+/** Only for near misses of a known name: hosts and scripts have providers and models of their own. */
 function checkModelName(key: string, value: Expr, world: StrictWorld): void {
   if ((key !== 'provider' && key !== 'model') || value.kind !== 'String') return
   const { name, known } =

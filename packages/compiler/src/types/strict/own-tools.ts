@@ -1,5 +1,5 @@
-// Tools that a script declares and calls by name: a name that is nearly one of them, and that nobody else has, is a slip. Hosts and
-// registries of the run have tools that the text does not show, so that any other name may be right.
+// Tools that a script declares and calls by name: an unknown name that is nearly one of them is a typo. Hosts and
+// registries of the run have tools that the source does not show, so any other name may be correct.
 
 import type { ExprOf } from '@bridle/parser'
 import { listOwnTools } from '../tools/file-tools.js'
@@ -7,7 +7,7 @@ import { BATCH, BY_NAME, hasRegistry } from '../tools/names.js'
 import { suggestName } from './suggest.js'
 import type { StrictWorld } from './world.js'
 
-/** Literals that are no dict of arguments. */
+/** Literals that are not a dict of arguments. */
 const NO_DICT: ReadonlyMap<string, string> = new Map([
   ['String', 'string'],
   ['Interpolation', 'string'],

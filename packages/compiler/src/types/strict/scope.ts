@@ -1,4 +1,4 @@
-// Scopes of a file: what a name is declared as, the names of one block, and the bodies that copy the variables around them.
+// Scopes of a file: the declarations of names, the names of one block, and the bodies that copy the enclosing variables.
 
 import type { Binding, Expr, Name, Span, Stmt, TypeExpr } from '@bridle/parser'
 
@@ -23,11 +23,11 @@ export interface Decl {
   /** The value of a `let` or `var` that binds one name. */
   readonly value: Expr | null
   readonly type: TypeExpr | null
-  /** The statement that declares it, where that says more: functions, tools, loops. */
+  /** The declaring statement, if it carries more information: functions, tools, loops. */
   readonly stmt: Stmt | null
-  /** Of a parameter of a closure that a method calls with the items of a value: that value. */
+  /** For a parameter of a closure that a method calls with the items of a value: that value. */
   readonly items: Expr | null
-  /** Of the receiver of a method: the name of its type. */
+  /** For the receiver of a method: the name of its type. */
   readonly owner: string | null
   /** Depth of the function that it belongs to; 0 at the top level. */
   readonly depth: number
@@ -35,7 +35,7 @@ export interface Decl {
   readonly assigned: Extract<Stmt, { kind: 'Assign' }>[]
   /** Whether a part of its value is assigned. */
   isUpdated: boolean
-  /** Whether a condition looks at it. */
+  /** Whether a condition reads it. */
   isTested: boolean
   /** Reads of it, other than as the target of an assignment. */
   reads: number
@@ -46,7 +46,7 @@ export interface Names {
   readonly targets: ReadonlyMap<object, Decl>
 }
 
-/** A body that has copies of the variables around it. */
+/** A body with copies of the enclosing variables. */
 export interface Body {
   readonly depth: number
   readonly assigned: Map<Decl, Span>
@@ -57,7 +57,7 @@ export class Lexical {
   readonly parent: Lexical | null
   readonly depth: number
   readonly names = new Map<string, Decl>()
-  /** Variables that statements further down declare. */
+  /** Variables declared by statements further down. */
   later: Set<string> | null = null
   types: Set<string> | null = null
 
@@ -72,7 +72,7 @@ export function isDeclaredOnce(kind: DeclKind): boolean {
   return kind === 'let' || kind === 'fn' || kind === 'param'
 }
 
-/** What a name is that cannot be assigned, for a message; null where it can be. */
+/** Why a name cannot be assigned, for a message; null if it can be. */
 export function describeFixed(kind: DeclKind): string | null {
   switch (kind) {
     case 'let':

@@ -1,5 +1,5 @@
-// Builtins and builtin methods as their definitions state them: how many arguments, of which types, with which result. The language's own
-// checks take less than that for known (`checkedAs` in builtins.ts), because what they report stops a run.
+// Builtins and builtin methods as their definitions state them: number and types of arguments, and the result. The language's own
+// checks assume less (`checkedAs` in builtins.ts), because their findings stop a run.
 
 import { BUILTIN_ROWS, METHOD_ROWS } from '../builtins.generated.js'
 import { splitSignature } from '../builtins.js'
@@ -13,20 +13,20 @@ export interface ExactSignature {
   readonly required: number
   /** null for any number. */
   readonly most: number | null
-  /** null where nothing is known, or where it depends on a type parameter. */
+  /** null if unknown, or dependent on a type parameter. */
   readonly returns: Known
 }
 
 type Texts = ReadonlyMap<string, string>
 
-/** Names of methods, whatever they are called on. */
+/** Names of methods, on any receiver. */
 export const METHOD_NAMES: ReadonlySet<string> = new Set(METHOD_ROWS.map(([, text]) => nameIn(text)))
 
 let builtinTexts: Texts | null = null
 let methodTexts: ReadonlyMap<string, Texts> | null = null
 const read = new Map<string, ExactSignature>()
 
-/** null for a builtin that a host has added, or none. */
+/** null for a host's builtin, or if there is none. */
 export function findBuiltin(name: string): ExactSignature | null {
   builtinTexts ??= new Map(BUILTIN_ROWS.map(([text]) => [nameIn(text), text]))
   const text = builtinTexts.get(name)
@@ -35,12 +35,12 @@ export function findBuiltin(name: string): ExactSignature | null {
 
 const exactShapes = new WeakSet<Type>()
 
-/** Whether values of a shape have the fields that it names and no others: what builtins give. */
+/** Whether values of a shape have exactly its fields: shapes of builtin results. */
 export function isExactShape(type: Type): boolean {
   return exactShapes.has(type)
 }
 
-/** Of the dicts that a method makes: these fields and no others. */
+/** For the dicts that a method makes: exactly these fields. */
 export function makeExactShape(fields: Readonly<Record<string, Type>>): Type {
   const shape: Type = {
     kind: 'shape',
@@ -50,7 +50,7 @@ export function makeExactShape(fields: Readonly<Record<string, Type>>): Type {
   return shape
 }
 
-/** Notes which of the shapes in what a builtin gives are all that there is. */
+/** Records which shapes in the result of a builtin are complete. */
 function readResult(type: Type): Type {
   switch (type.kind) {
     case 'union':
@@ -75,7 +75,7 @@ export function findMethod(receiver: string, name: string): ExactSignature | nul
 
 const NO_METHODS: Texts = new Map()
 
-/** Methods of a type by name; none for a type that has no methods. */
+/** Methods of a type by name; empty for a type without methods. */
 export function listMethods(receiver: string): Texts {
   if (methodTexts === null) {
     const tables = new Map<string, Map<string, string>>()
@@ -100,7 +100,7 @@ function readExact(text: string, result?: string): ExactSignature {
   return found
 }
 
-/** `result`: what it gives, where the signature says less. */
+/** `result`: the result type, if the signature is weaker. */
 function parse(text: string, result: string | undefined): ExactSignature {
   const { typeParams, params: paramText, returns } = splitSignature(text)
   const params = readParams(paramText)

@@ -1,5 +1,5 @@
-// Front door of the strict passes: what the full strictness finds beyond the language's own checks. Each pass reports by itself and
-// none stops another; a tree too deep for one of them keeps what was found until then.
+// Entry point of the strict passes: findings of the full strictness beyond the language's own checks. The passes are independent;
+// if a tree is too deep for one of them, earlier findings are kept.
 
 import { resolveNames } from './names.js'
 import { checkUses } from './uses.js'

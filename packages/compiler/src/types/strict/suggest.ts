@@ -1,5 +1,5 @@
-// The did-you-mean of strict findings. A wrong proposal costs more than none: the limits are narrow, transposed letters are one edit,
-// and spellings that differ in case, underscores or the order of their words alone are the same name.
+// Suggestions of strict findings. A wrong suggestion costs more than none: the limits are narrow, transposed letters are one edit,
+// and spellings that differ only in case, underscores or the order of their words are the same name.
 
 import { leastEdits, SuggestionBudget } from '@bridle/parser'
 
@@ -30,7 +30,7 @@ export function suggestName(name: string, candidates: Iterable<Candidate>, budge
   return isTied ? null : (best?.name ?? null)
 }
 
-/** The same among plain names, of which none is nearer than another. */
+/** The same for plain names, without ranks. */
 export function suggestNear(name: string, names: Iterable<string>): string | null {
   return suggestName(
     name,
@@ -53,7 +53,7 @@ function measure(name: string, { plain, words }: Spelling, candidate: Candidate,
   return edits > limit ? null : edits + candidate.distance / 2
 }
 
-/** Names of the language are many, so that by chance alone one is near. */
+/** The language has so many names that one is near by chance. */
 function maxEdits(length: number, distance: 0 | 1): number {
   if (length <= 2) return 0
   if (length <= 4) return distance === 0 ? 1 : length < 4 ? 0 : 1
@@ -70,7 +70,7 @@ interface Spelling {
 const MOST_SPELLINGS = 20_000
 const spellings = new Map<string, Spelling>()
 
-/** Kept, because each unknown name is held against all names of the language. */
+/** Cached, because each unknown name is compared with all names of the language. */
 function readSpelling(name: string): Spelling {
   let found = spellings.get(name)
   if (found === undefined) {
@@ -94,7 +94,7 @@ function sortWords(name: string): string | null {
   return words.length < 2 ? null : words.sort().join('_')
 }
 
-/** Edits with a transposition as one; past `limit` any number above it. */
+/** Edits with a transposition as one; beyond `limit` any larger number. */
 export function countEdits(from: string, to: string, limit: number): number {
   let before: number[] = []
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)

@@ -1,4 +1,4 @@
-// Uses of values whose types are known: what is found, and above all what stays silent.
+// Uses of values whose types are known: findings, and above all the absence of false positives.
 
 import { describe, expect, test } from 'vitest'
 import { check, diagnose } from '../test-support/check-source.js'
@@ -117,11 +117,11 @@ describe('uses', () => {
     expect(check(source, { ...full, imports: () => null })).toContain(finding)
   })
 
-  test.each(SILENT)('nothing in %s', (source) => {
+  test.each(SILENT)('no finding in %s', (source) => {
     expect(check(source, full)).toEqual([])
   })
 
-  test('nothing of it stops a run', () => {
+  test('the findings do not stop a run', () => {
     for (const [source] of FOUND) {
       expect(diagnose(source).filter(({ code }) => code >= 'T080' && code < 'T100')).toEqual([])
     }
@@ -132,7 +132,7 @@ describe('uses', () => {
     expect(finding?.fix?.edits).toEqual([{ span: { start: 4, end: 9 }, text: 'push' }])
   })
 
-  test('a long chain of variables takes no long time', () => {
+  test('a long chain of variables is fast', () => {
     const lines = Array.from({ length: 400 }, (_, at) => `var v${at + 1} = 1\nv${at + 1} = v${at} + v${at}`)
     expect(check(`var v0 = 1\n${lines.join('\n')}`, full)).toEqual([])
   })

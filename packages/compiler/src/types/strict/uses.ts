@@ -1,5 +1,5 @@
-// Uses of values whose types are known: methods, properties, arguments, options, comparisons, loops, calls. Each check asks for the
-// type and is silent where there is none.
+// Uses of values whose types are known: methods, properties, arguments, options, comparisons, loops, calls. Each check is
+// silent if the type is unknown.
 
 import { type Expr, type ExprOf, type Node, forEachChild } from '@bridle/parser'
 import { Types } from './infer.js'
@@ -22,7 +22,7 @@ import {
 } from './uses/operators.js'
 import { Uses } from './uses/context.js'
 
-/** Looks at every expression of the file. */
+/** Visits every expression of the file. */
 export function checkUses(world: StrictWorld, names: Names): void {
   const visitor = new Visitor(new Uses(world, new Types(world, names)))
   for (const item of world.program.items) visitor.visit(item, null)
@@ -30,7 +30,7 @@ export function checkUses(world: StrictWorld, names: Names): void {
 
 class Visitor {
   private readonly uses: Uses
-  /** Patterns are no expressions, and what is assigned is not read. */
+  /** Patterns are not expressions, and assignment targets are not read. */
   private readonly skipped = new Set<Node>()
 
   constructor(uses: Uses) {

@@ -1,4 +1,4 @@
-// What the strict passes know of everything outside of the file's own text, and where they report.
+// What the strict passes know beyond the file's own source, and where they report.
 
 import type { Program, SourceFile, Span, SuggestionBudget } from '@bridle/parser'
 import type { BuiltinSignatures } from '../builtins.js'
@@ -17,7 +17,7 @@ export interface StrictWorld {
   readonly importedNames: ReadonlySet<string> | null
   /** Names that exist without a declaration: constants of the language, globals of the host. */
   readonly globals: ReadonlySet<string>
-  /** Builtins that are not there, and may be named all the same. */
+  /** Missing builtins that may be named anyway. */
   readonly toleratedNames: ReadonlySet<string>
   /** Names of the modules `std/NAME`, for suggestions. */
   readonly standardModules: readonly string[]
@@ -27,7 +27,7 @@ export interface StrictWorld {
   readonly report: CheckContext['report']
 }
 
-/** A repair that puts another word in the place of one. */
+/** A repair that replaces one word by another. */
 export function replaceWord(span: Span, text: string | null): Fix | undefined {
   return text === null ? undefined : { title: `write \`${text}\``, edits: [{ span, text }] }
 }

@@ -1,4 +1,4 @@
-// Parses and checks a text for tests. Findings are given as `E message` and `W message`, in order of emission.
+// Parses and checks source for tests. Findings are formatted as `E message` and `W message`, in order of emission.
 
 import { type Diagnostic, parse, SourceFile } from '@bridle/parser'
 import { type CheckOptions, checkProgram } from '../check.js'

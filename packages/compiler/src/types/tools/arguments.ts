@@ -1,5 +1,5 @@
-// The arguments of one call against the schema of its tool. Literals are compared part by part, so that each finding has its own place;
-// of everything else the type is compared. An int fits a float, and a float an int: whether it is a whole number is known at the call.
+// The arguments of one call against the schema of its tool. Literals are compared part by part, so that each finding has its own position;
+// of all other expressions the type is compared. int and float are interchangeable: whether a float is integral is known at the call.
 
 import { editDistance } from '@bridle/parser'
 import type { DictEntry, Expr, ExprOf, Severity, Span } from '@bridle/parser'
@@ -28,13 +28,13 @@ import {
 type ToolCode = keyof typeof TOOL_CATALOG
 
 interface Problem {
-  /** Where it is said; only this and the kind of problem decide between alternatives. */
+  /** The position of the finding; only this and the kind of problem decide between alternatives. */
   readonly tell: (context: CheckContext, severity: Severity) => void
-  /** Whether the value is of another kind than the schema wants: of an alternative, that it was not meant. */
+  /** Whether the value has another kind than the schema expects: then an alternative was not meant. */
   readonly isOtherKind: boolean
 }
 
-/** Reports what is wrong with the dict of arguments of a call. */
+/** Reports the problems of a call's dict of arguments. */
 export function checkToolArguments(
   tool: ToolType,
   arg: Expr,
@@ -72,7 +72,7 @@ function canBeDict(type: Type): boolean {
     case 'union':
       return type.members.some(canBeDict)
     case 'named':
-      // A name that is not known here may be a parameter of a type.
+      // An unknown name may be a type parameter.
       return !NO_DICTS.has(type.name)
     default:
       return false
@@ -136,7 +136,7 @@ class ArgumentCheck {
     return [detail ?? this.otherType(expr, schema, show(given), at)]
   }
 
-  /** A variable that holds the arguments: the finding names the key that is wrong. */
+  /** A variable that holds the arguments: the finding names the wrong key. */
   private shapeProblem(expr: Expr, wanted: Type, given: Type): Problem | null {
     const actual = resolveHead(given, this.scope)
     if (wanted.kind !== 'shape' || actual.kind !== 'shape') return null
@@ -156,7 +156,7 @@ class ArgumentCheck {
     return null
   }
 
-  /** The alternative that was meant is one of the right kind; when several are, it is not known which. */
+  /** The intended alternative is the one of the right kind; if there are several, it is unknown. */
   private alternatives(
     expr: Expr,
     literal: Literal,
@@ -188,7 +188,7 @@ class ArgumentCheck {
       allowed,
       suggestion: suggestion === null ? null : quote(suggestion),
     }
-    // A tag that says another thing: this alternative was not meant.
+    // A tag with another value: this alternative was not meant.
     const isTag = values.length === 1
     return this.problem('A005', expr.span, args, replace(expr.span, suggestion === null ? null : quote(suggestion)), isTag)
   }
@@ -209,14 +209,14 @@ class ArgumentCheck {
       else if (isClosed) {
         const free = known.filter((each) => !given.has(each))
         const suggestion = this.closest(key.text, free)
-        // Said once: the repair gives the missing one.
+        // Reported once: the repair adds the missing one.
         if (suggestion !== null) missing.delete(suggestion)
         const within = at === '' ? '' : `${at}.`
         const args = { tool: this.tool.name, key: key.text, within, suggestion, known }
         problems.push(this.problem('A002', key.span, args, replace(key.span, suggestion)))
       }
     }
-    // What is spread or computed may bring any key.
+    // A spread or computed entry may add any key.
     if (named.length < dict.entries.length) return problems
     for (const key of missing) {
       const type = typeOfSchema(properties[key], this.root)
@@ -261,14 +261,14 @@ class ArgumentCheck {
   private closest(name: string, candidates: Iterable<string>): string | null {
     const { suggestions } = this.context
     const found = suggestions.isSpent ? null : closest(name, candidates, suggestions)
-    // Of two letters everything is two edits away.
+    // With two letters, everything is two edits away.
     return found === null || editDistance(name, found, 2) > name.length / 3 ? null : found
   }
 }
 
 type NamedEntry = Extract<DictEntry, { kind: 'named' }>
 
-/** Other keywords that let keys in. */
+/** Other keywords that allow keys. */
 function isOpen(schema: JsonSchema): boolean {
   return ['patternProperties', 'propertyNames', 'unevaluatedProperties', 'if', 'dependentSchemas', 'anyOf', 'oneOf'].some(
     (key) => key in schema,
@@ -282,9 +282,9 @@ function replace(span: Span, text: string | null): Fix | undefined {
 // ---- literals ---------------------------------------------------------------------------------------------------------
 
 interface Literal {
-  /** Types of JSON Schema that it has. */
+  /** Its types in JSON Schema. */
   readonly types: readonly string[]
-  /** As messages show it: its type. */
+  /** Its type as messages show it. */
   readonly shown: string
   /** undefined for dicts and lists. */
   readonly value?: string | number | bigint | boolean | null

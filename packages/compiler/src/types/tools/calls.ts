@@ -7,7 +7,7 @@
 //   mcp_call(client, "price", {…})
 //   tool_call("shop.price", {…}), tool_try(…), tool_stream(…), tool_batch([{tool: …, params: …}])     of std/tools
 //
-// Names that are known at run time only are not looked at.
+// Names that are only known at run time are not checked.
 
 import type { DictEntry, Expr, ExprOf, Severity, Span } from '@bridle/parser'
 import type { CheckContext } from '../context.js'
@@ -48,10 +48,10 @@ export function checkToolCall(call: ExprOf<'Call'>, scope: Scope, context: Check
   }
 }
 
-/** Names that stand for one another may do so in a circle. */
+/** Names may alias each other in a cycle. */
 const MOST_NAMES = 8
 
-/** The tool of the host that a name holds the function of. */
+/** The host tool whose function a name holds. */
 function findToolValue(name: string, scope: Scope, depth: number): ToolType | null {
   if (depth > MOST_NAMES) return null
   const variable = scope.variable(name)
@@ -73,7 +73,7 @@ function checkMcpCall({ args: [, name, arg], span }: ExprOf<'Call'>, scope: Scop
   const below = [...types.names].filter((each) => each.endsWith(`.${text}`))
   const tool = types.find(text) ?? (below.length === 1 ? types.find(below[0]!) : null)
   if (tool === null) return
-  // A server that is started by hand may have another tool of that name.
+  // A server that is started explicitly may have another tool of that name.
   if (arg === undefined) checkWithout(tool, span, context, 'warning')
   else if (!arg.spread && arg.value.kind !== 'Nil') checkToolArguments(tool, arg.value, scope, context, 'warning')
 }
@@ -115,7 +115,7 @@ function severityByName({ isComplete }: ToolTypes): Severity {
 
 interface NamedCall {
   readonly name: string
-  /** Where the name stands, when one that is not known is a mistake. */
+  /** The position of the name, if an unknown one is a mistake. */
   readonly span: Span | null
   readonly arg: ExprOf<'Call'>['args'][number] | undefined
   readonly call: ExprOf<'Call'>
@@ -134,7 +134,7 @@ function checkNamed({ name, span, arg, call }: NamedCall, scope: Scope, context:
   else if (!arg.spread && arg.value.kind !== 'Nil') checkToolArguments(tool, arg.value, scope, context, severity)
 }
 
-/** Of a host that is not known, the names of the standard tools are: what is nearly one of them is a slip of it. */
+/** If the host is unknown, the names of the standard tools are still known: a near miss of one is a typo. */
 function reportSlip(name: string, span: Span, context: CheckContext): void {
   if (Object.hasOwn(STANDARD_TOOL_BUILTINS, name)) return
   const near = suggestNear(name, Object.keys(STANDARD_TOOL_BUILTINS))

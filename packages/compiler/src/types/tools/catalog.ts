@@ -1,5 +1,5 @@
-// What is said of calls of the host's tools (A): the script and the declaration of the tool do not fit. None of it is found when
-// nobody told the compiler about the tools.
+// Findings about calls of the host's tools (A): the script does not match the declaration of the tool. There are none if
+// the compiler was not given the tools.
 
 import { type CatalogRow, entry } from '@bridle/parser'
 
@@ -11,7 +11,7 @@ function warning<A>(definition: Omit<CatalogRow<A>, 'severity'>): CatalogRow<A> 
   return entry<A>({ severity: 'warning', ...definition })
 }
 
-/** `max_id` of a tool with the argument `id`: a limit has the full name of its argument. */
+/** `max_id` for a tool with the argument `id`: a limit must have the full name of its argument. */
 function nearArgument(key: string, known: readonly string[]): string | undefined {
   const bare = key.replace(/^max_/, '')
   return bare !== key && known.includes(bare)

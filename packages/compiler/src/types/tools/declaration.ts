@@ -1,5 +1,5 @@
-// Tools of the host as the checker knows them: plain declarations with JSON Schemas, which may come from TypeScript, from a server of MCP
-// or from a file, and the types that are made of them when a script names one.
+// Tools of the host as the checker knows them: plain declarations with JSON Schemas, which may come from TypeScript, from an MCP server
+// or from a file, and the types made from them when a script uses one.
 
 import { show } from '../show.js'
 import { ANY, type Known, substitute, type Type } from '../type.js'
@@ -15,13 +15,13 @@ export interface ToolDeclaration {
   readonly parameters?: JsonSchema | null
   /** Schema of the result; unknown when absent. */
   readonly output?: JsonSchema | null
-  /** Kinds of effect; nothing is known when absent. */
+  /** Kinds of effect; unknown when absent. */
   readonly effects?: readonly string[]
   readonly sideEffect?: string
 }
 
 export interface ToolType {
-  /** The name that scripts call it by. */
+  /** The name in scripts. */
   readonly name: string
   readonly declaration: ToolDeclaration
   readonly schema: JsonSchema | null
@@ -33,7 +33,7 @@ export interface ToolType {
 }
 
 export interface ToolTypesOptions {
-  /** Whether these are all tools of the host, so that a call of another one is a mistake. */
+  /** Whether these are all tools of the host, so that a call of any other one is a mistake. */
   readonly isComplete?: boolean
 }
 
@@ -89,13 +89,13 @@ function readTool(name: string, declaration: ToolDeclaration): ToolType {
 
 export interface ToolParameter {
   readonly name: string
-  /** As types are written. */
+  /** Formatted as a type. */
   readonly type: string
   readonly isRequired: boolean
   readonly description: string
 }
 
-/** Parameters of a tool, or the keys of the dict at a path of them. */
+/** Parameters of a tool, or the keys of the nested dict at a path. */
 export function listParameters({ schema: root }: ToolType, path: readonly string[] = []): readonly ToolParameter[] {
   let schema = root === null ? null : resolveSchema(root, root)
   for (const key of path) {

@@ -1,4 +1,4 @@
-// What one file says about tools of the host: the declarations it is checked against, its aliases, the tools that it defines itself.
+// Tools of the host in one file: the declarations it is checked against, its aliases, the tools that it defines itself.
 
 import type { Expr, ExprOf, Program } from '@bridle/parser'
 import { nodesWithin } from '../walk.js'
@@ -19,7 +19,7 @@ export class FileTools {
     this.program = program
   }
 
-  /** A function of `std/tools` or `std/grants` of that name is imported. */
+  /** Whether a function of `std/tools` or `std/grants` of that name is imported. */
   addByName(name: string): void {
     this.byName.add(name)
   }
@@ -28,7 +28,7 @@ export class FileTools {
     return this.byName.has(name)
   }
 
-  /** The value of a `let` of the top level, whose type the checker does not remember. */
+  /** The value of a top-level `let`, whose type the checker does not record. */
   constant(name: string): Expr | null {
     this.constants ??= new Map(
       this.program.items.flatMap((item) =>
@@ -44,7 +44,7 @@ export class FileTools {
     return tool === undefined ? null : this.types.find(tool)
   }
 
-  /** Whether the script defines a tool of that name itself, which goes before the host's. */
+  /** Whether the script defines a tool of that name itself, which has precedence over the host's. */
   isOwn(name: string): boolean {
     this.own ??= listOwnTools(this.program)
     return this.own.has(name)

@@ -1,5 +1,5 @@
-// Constraints of grants that no argument of their tool meets: they look like a limit and are none, or they refuse every call. Grants of
-// patterns and families stay as they are, since those may cover tools with and without the argument.
+// Constraints of grants that match no argument of their tool: they look like a limit and have no effect, or refuse every call. Grants of
+// patterns and families are not checked, since those may cover tools with and without the argument.
 
 import type { Diagnostic, Expr, ExprOf, Span } from '@bridle/parser'
 import { report } from '@bridle/parser'
@@ -61,7 +61,7 @@ function checkRecord(id: string, record: Expr, scope: Scope, context: CheckConte
   const tool = scope.tools!.types.find(id) ?? scope.tools!.aliased(id)
   if (tool === null) return
   for (const { key, span } of listEntries(record)) {
-    // A constraint of the host has a key of its own, which only the run knows.
+    // A constraint of the host has its own key, which is only known at run time.
     const problem = keyKind(key) === 'pin' ? null : findProblem(tool, key)
     if (problem !== null) context.report(problem.code, span, problem.args)
   }

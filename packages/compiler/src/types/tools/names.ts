@@ -24,7 +24,7 @@ export const MCP_CALL = 'mcp_call'
 
 type ImportDecl = Extract<Program['items'][number], { kind: 'ImportDecl' }>
 
-/** Registers what one import brings: the functions of a host module have types, those of `std/tools` call by name. */
+/** Registers the names of one import: the functions of a host module have types, those of `std/tools` call by name. */
 export function addToolImport(decl: ImportDecl, source: ImportedInterface, root: Scope): void {
   const { tools } = root
   if (tools === null) return
@@ -52,7 +52,7 @@ export function toolSignature(tool: ToolType): FnSignature {
   }
 }
 
-/** Result of a call that reaches a tool of the host; undefined when the call is none. */
+/** Result of a call that reaches a tool of the host; undefined for any other call. */
 export function toolCallResult(call: ExprOf<'Call'>, scope: Scope): Known | undefined {
   const { tools } = scope
   const name = call.callee.text
@@ -82,7 +82,7 @@ function namedTool({ args: [first] }: ExprOf<'Call'>, { types }: FileTools): Too
   return first?.spread === false && first.value.kind === 'String' ? types.find(first.value.value) : null
 }
 
-/** Options may bind another registry, whose names are its own. */
+/** Options may bind another registry with its own names. */
 export function hasRegistry({ args }: ExprOf<'Call'>): boolean {
   const options = args[2]?.value
   if (options === undefined || options.kind === 'Nil') return false

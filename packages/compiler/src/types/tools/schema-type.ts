@@ -1,4 +1,4 @@
-// JSON Schema → types of the checker. What a type cannot say becomes the hole `_`, which fits everything: a type made here may be wider
+// JSON Schema → types of the checker. What a type cannot express becomes the hole `_`, which fits everything: a type made here may be wider
 // than its schema, never narrower.
 
 import {
@@ -21,7 +21,7 @@ import {
 export type JsonSchema = { readonly [key: string]: unknown }
 
 const MAX_DEPTH = 8
-/** Schemas that one type looks at: a schema that refers to itself ten times would make millions. */
+/** Maximum number of schemas per type: a schema that refers to itself ten times would expand to millions. */
 const MOST_SCHEMAS = 2_000
 const MOST_HOPS = 20
 const MOST_LITERALS = 50
@@ -40,7 +40,7 @@ export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Follows `$ref: "#/…"` within the document, and joins `allOf` of objects; null for what says nothing. */
+/** Follows `$ref: "#/…"` within the document, and joins `allOf` of objects; null if it says nothing. */
 export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema | null {
   let found = schema
   for (let hops = 0; isSchema(found) && typeof found['$ref'] === 'string'; hops++) {
@@ -59,13 +59,13 @@ function unescapePart(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Properties and requirements of all parts; of other keywords the first one counts. */
+/** Properties and requirements of all parts; for other keywords the first one counts. */
 function joinAll(schema: JsonSchema, parts: readonly unknown[], root: JsonSchema): JsonSchema | null {
   const { allOf: _, ...own } = schema
   let joined: { [key: string]: unknown } = own
   for (const part of parts.slice(0, MOST_LITERALS)) {
     const more = isSchema(part) && !('allOf' in part) ? resolveSchema(part, root) : null
-    // What is not understood may forbid or allow anything.
+    // An unknown keyword may forbid or allow anything.
     if (more === null || 'allOf' in more) return null
     joined = {
       ...more,
@@ -100,7 +100,7 @@ export function listAlternatives(schema: JsonSchema): readonly unknown[] | null 
   return Array.isArray(found) && found.length > 0 ? found : null
 }
 
-/** The values that `enum` or `const` allow; null when neither is there. */
+/** The values that `enum` or `const` allow; null when neither is present. */
 export function listValues(schema: JsonSchema): readonly unknown[] | null {
   if (Array.isArray(schema['enum'])) return schema['enum']
   return 'const' in schema ? [schema['const']] : null
@@ -111,7 +111,7 @@ export function requiredKeys(schema: JsonSchema): ReadonlySet<string> {
   return new Set(Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [])
 }
 
-/** The type of a value of a schema; null when nothing is known. */
+/** The type of a schema's values; null when unknown. */
 export function typeOfSchema(schema: unknown, root: JsonSchema): Known {
   const type = new Reader(root).read(schema, 0)
   return isNamed(type, '_') ? null : type

@@ -152,7 +152,7 @@ const RIGHT: readonly string[] = [
   'let price = { x -> x }\nprice(5)',
 ]
 
-test.each(RIGHT)('nothing in %s', (text) => {
+test.each(RIGHT)('no finding in %s', (text) => {
   expect(check(`${IMPORT}fn f() {\n${text}\n}`)).toEqual([])
 })
 
@@ -195,7 +195,7 @@ test('a call by name is a warning where a run may have further tools', () => {
   expect([severities(true), severities(false)]).toEqual([['error'], ['warning']])
 })
 
-test('a tool that the script defines goes before that of the host', () => {
+test('a tool that the script defines has precedence over that of the host', () => {
   const define = 'tool_define(tool_registry(), "shop.price", "", {parameters: {}, handler: { a -> 1 }})\n'
   const call = 'import { tool_call } from "std/tools"\ntool_call("shop.price", {article: 5})'
   expect(check(define + call)).toEqual([])
@@ -219,7 +219,7 @@ test('schemas that refer to themselves, and those that say nothing, allow anythi
   expect(told('host_tool_call("loop", {next: {next: {next: {z: 1}}}})')).toBe(1)
 })
 
-describe('constraints of grants that meet no argument', () => {
+describe('constraints of grants that match no argument', () => {
   const tools = new ToolTypes([
     { name: 'crm.find', parameters: { type: 'object', properties: { id: { type: 'integer' }, max_rows: { type: 'integer' } } } },
     { name: 'net.get', parameters: { type: 'object', properties: { url: { type: 'string' } } } },
@@ -265,7 +265,7 @@ describe('constraints of grants that meet no argument', () => {
     expect(told.flatMap(({ code }) => (code.startsWith('A') ? [code] : []))).toEqual(found)
   })
 
-  test('a limit of an argument that has no limit says how it is fixed', () => {
+  test('a limit for an argument without limits is reported with a fix', () => {
     const { hint } = diagnose('import { tool_use } from "std/grants"\nprintln(tool_use("crm.find", {grants: {max_id: 5}}))', {
       tools,
       strictness: 'full',

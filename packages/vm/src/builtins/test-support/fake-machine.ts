@@ -1,5 +1,5 @@
-// A stand-in for the machine's Context, for unit tests of builtins. It records what a builtin asked for and can run native
-// frames to their end with scripted answers; script functions are plain JavaScript functions behind HarnBuiltin names.
+// A stand-in for the machine's Context, for unit tests of builtins. It records what a builtin requested and can run native
+// frames to their end with scripted outcomes; script functions are plain JavaScript functions behind HarnBuiltin names.
 
 import { blake3 } from '@noble/hashes/blake3.js'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -126,7 +126,7 @@ function runFrame(machine: FakeMachine, name: string, state: FrameState): Value 
         return CONTROL
       })
       timedOut = false
-      // As in the machine: a step's own fault leaves the frame, `onFault` is for what it called or asked.
+      // As in the machine: a fault of the step itself leaves the frame; `onFault` handles faults of its calls and effects.
       let value = def.step(context, state as never)
       for (;;) {
         if (!(value instanceof Control)) return value

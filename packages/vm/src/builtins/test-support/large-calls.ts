@@ -1,4 +1,4 @@
-// Calls of every builtin with one parameter that holds much: for tests and measurements that go through all of them.
+// Calls of every builtin with one large argument, for tests and measurements that go through all of them.
 
 import type { BuiltinDef } from '../builtin.js'
 
@@ -9,7 +9,7 @@ interface Kind {
   readonly small: string
 }
 
-/** By type of parameter; `large` are values of `n` parts. */
+/** Arguments by type of parameter; `large` are values of `n` parts. */
 const KINDS: readonly Kind[] = [
   { name: 'string', is: /\bstring\b|\bany\b/, large: 'text', small: '"a"' },
   { name: 'list', is: /\blist\b|\bany\b/, large: 'items', small: '[1]' },
@@ -18,7 +18,7 @@ const KINDS: readonly Kind[] = [
   { name: 'bytes', is: /\bbytes\b/, large: 'data', small: 'bytes_from_string("a")' },
 ]
 
-/** Of the value that is large in a call of `listCalls`. */
+/** The large value in a call of `listCalls`. */
 export function findKind(call: string): string {
   return KINDS.find(({ large }) => new RegExp(`\\b${large}\\b`).test(call))?.name ?? ''
 }
@@ -30,7 +30,7 @@ const SCALARS: readonly (readonly [is: RegExp, text: string])[] = [
   [/\bduration\b/, '1s'],
 ]
 
-/** What calls take their large values from: texts of `characters`, all else of `n` elements. */
+/** Large values: strings of `characters`, everything else with `n` elements. */
 export const makePrelude = (n: number, characters = n): string => `let n = ${n}
 let text = "a,b " * ${characters / 4}
 let items = (1 to ${n}).to_list()
@@ -44,7 +44,7 @@ interface Parameter {
   readonly type: string
 }
 
-/** Calls for which arguments by type would be refused, or take the short way. */
+/** Calls for which arguments by type would be refused, or take a shortcut. */
 export const SPELLED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['schema_check', 'schema_parse', 'schema_is', 'is_type', 'schema_expect', 'json_validate'].flatMap((name) => [
@@ -138,7 +138,7 @@ export function listCalls(def: BuiltinDef): Map<string, readonly string[]> {
   const calls = new Map<string, readonly string[]>()
   const { receiver, name } = def
   const head = receiver === null ? name : `${SMALL_RECEIVERS[receiver]}.${name}`
-  // An option that a builtin does not know is refused before anything is paid.
+  // An unknown option is refused before anything is charged.
   const smalls = parameters.map(({ name: parameter, type }) => (def.shapes?.[parameter] === undefined ? findSmall(type) : '{}'))
   if (receiver !== null && RECEIVERS[receiver] !== undefined)
     calls.set('self', [`${RECEIVERS[receiver]}.${name}(${smalls.join(', ')})`])

@@ -1,4 +1,4 @@
-// Arguments of calls: how many, of which kinds, what a conversion makes of them, and which parameters a callback is given.
+// Arguments of calls: their number and kinds, the results of conversions, and the parameters of callbacks.
 
 import type { Argument, ExprOf, Span } from '@bridle/parser'
 import type { Fix } from '../../context.js'
@@ -39,7 +39,7 @@ export function joinPrinted(uses: Uses, args: readonly Argument[]): Fix | undefi
   for (const [at, { value }] of args.entries()) {
     const source = text.slice(value.span.start, value.span.end)
     const before = args[at - 1]
-    // Without a comma they may be one thing of another language.
+    // Without commas they may be one expression of another language.
     if (before !== undefined && !text.slice(before.value.span.end, value.span.start).includes(',')) return undefined
     const isText = value.kind === 'String' || value.kind === 'Interpolation'
     if ((isText && value.quote !== 'double') || source.includes('\n')) return undefined
@@ -62,7 +62,7 @@ export function checkArguments(uses: Uses, name: string, signature: ExactSignatu
     const actual = uses.kinds(given)
     if (param.type === null || wanted === null || given === null || actual === null || !isDisjoint(wanted, actual)) continue
     const isText = wanted.size === 1 && TEXT_PARAMS.has(param.name) && !name.includes('.')
-    // `len` of what has no length is 0, and not an error.
+    // `len` of a value without a length is 0, and not an error.
     if (actual.has('nil') || (name !== 'len' && !isDisjoint(widen(wanted, isText), actual))) continue
     uses.world.report('T083', value.span, { name, param: param.name, expected: show(param.type), actual: describe(given) })
   }
@@ -80,7 +80,7 @@ export function checkConversion(uses: Uses, name: string, call: ExprOf<'Call'>):
   uses.world.report('T083', arg.value.span, { name, param: 'value', expected, actual })
 }
 
-/** `unwrap_or(to_int(text), 0)`: what is no result is its own value. */
+/** `unwrap_or(to_int(text), 0)`: a value that is not a Result is returned unchanged. */
 export function checkResultFunction(uses: Uses, name: string, { args: [first] }: ExprOf<'Call'>): void {
   if (!RESULT_FUNCTIONS.has(name) || first === undefined || first.spread) return
   const type = uses.types.infer(first.value)
@@ -88,13 +88,13 @@ export function checkResultFunction(uses: Uses, name: string, { args: [first] }:
   uses.world.report('T083', first.value.span, { name, param: 'result', expected: 'Result', actual: describe(type) })
 }
 
-/** `exec("git status")` looks for a program of that name. */
+/** `exec("git status")` searches for a program of that name. */
 export function checkProgram(uses: Uses, name: string, { args }: ExprOf<'Call'>): void {
   const place = name === 'exec' ? 0 : name === 'exec_at' ? 1 : -1
   const arg = args[place]
   if (arg === undefined || arg.value.kind !== 'String' || args.length !== place + 1 || args.some(({ spread }) => spread)) return
   const { value, span, quote } = arg.value
-  // A path may have a space in the name of a folder.
+  // The name of a folder in a path may contain a space.
   if (!/^[\w.-]+ +\S/.test(value)) return
   const isPlain = quote === 'double' && /^[\w.,:=@/+ -]+$/.test(value)
   const words = value
@@ -105,7 +105,7 @@ export function checkProgram(uses: Uses, name: string, { args }: ExprOf<'Call'>)
   uses.world.report('T102', span, { program: value }, fix)
 }
 
-/** Parameters of a callback that it is never given anything for. */
+/** Parameters of a callback that never receive an argument. */
 export function checkCallback(uses: Uses, name: string, method: string, args: readonly Argument[]): void {
   const given = Object.hasOwn(CALLBACK_ARGUMENTS, method) ? CALLBACK_ARGUMENTS[method]! : null
   const value = args.at(-1)?.value

@@ -1,4 +1,4 @@
-// Patterns of a match against the type of its subject, and the names that `type_of` gives.
+// Patterns of a match against the type of its subject, and the names that `type_of` returns.
 
 import type { Expr, ExprOf, Span } from '@bridle/parser'
 import type { Known } from '../../type.js'
@@ -29,7 +29,7 @@ export function checkArms(uses: Uses, { subject, arms, span }: ExprOf<'Match'>):
   }
 }
 
-/** Variants that no arm is for, where some arms take fields out: the language does not look at those. */
+/** Variants without an arm, if some arms destructure fields: the language does not check those. */
 export function checkVariants(uses: Uses, type: Known, arms: ExprOf<'Match'>['arms'], span: Span): void {
   const found = type?.kind === 'named' ? uses.world.root.enumNamed(type.name) : undefined
   if (type?.kind !== 'named' || found === undefined) return
@@ -46,7 +46,7 @@ export function checkVariants(uses: Uses, type: Known, arms: ExprOf<'Match'>['ar
   uses.world.report('T050', span, { subject: `enum ${type.name}`, what: 'variants ', missing: missing.join(', ') })
 }
 
-/** `type_of` gives a fixed set of names. */
+/** `type_of` returns a fixed set of names. */
 export function checkTypeName(uses: Uses, name: ExprOf<'String'>): void {
   if (TYPE_NAMES.has(name.value) || uses.world.root.struct(name.value) !== undefined) return
   const suggestion = TYPE_HABITS[name.value] ?? uses.suggest(name.value, TYPE_NAMES)

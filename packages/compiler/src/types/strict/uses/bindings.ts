@@ -1,4 +1,4 @@
-// Values that names are given: by a declaration, an assignment, a default.
+// Values that are bound to names: by a declaration, an assignment, a default.
 
 import type { Expr, ExprOf, Param, Stmt } from '@bridle/parser'
 import { show } from '../../show.js'
@@ -10,7 +10,7 @@ import type { Uses } from './context.js'
 import { checkOperands } from './operators.js'
 import { checkLetPattern } from './patterns.js'
 
-/** Of the value that a variable is given, and of what is put into a part of it. */
+/** For the value assigned to a variable, and to a part of it. */
 export function checkAssign(uses: Uses, stmt: Extract<Stmt, { kind: 'Assign' }>): void {
   const { target, value, operator } = stmt
   if (operator !== null) {
@@ -34,7 +34,7 @@ export function checkAssign(uses: Uses, stmt: Extract<Stmt, { kind: 'Assign' }>)
   uses.world.report('T007', stmt.span, { name: decl.name, declared: show(declared), actual: show(given) })
 }
 
-/** The type of what is updated in place. A variable that is never assigned otherwise keeps the type of its first value. */
+/** The type of a value updated in place. A variable that is never assigned otherwise keeps the type of its first value. */
 export function updatedType(uses: Uses, target: Expr): Known {
   const type = uses.types.infer(target)
   const decl = target.kind === 'Identifier' ? uses.types.target(target) : undefined
@@ -42,7 +42,7 @@ export function updatedType(uses: Uses, target: Expr): Known {
   return decl.assigned.every(({ operator }) => operator !== null) ? uses.types.infer(decl.value) : null
 }
 
-/** `s[0] = "x"` of a text changes nothing. */
+/** `s[0] = "x"` on a string changes nothing. */
 function checkIndexTarget(uses: Uses, { object, index, span }: ExprOf<'Index'>): void {
   const type = uses.types.infer(object)
   const kinds = uses.kinds(type)

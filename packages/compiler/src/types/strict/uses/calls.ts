@@ -1,4 +1,4 @@
-// Calls of functions: builtins, functions of the file and of imports, variables; and what is printed.
+// Calls of functions: builtins, functions of the file and of imports, variables; and arguments of print functions.
 
 import type { Expr, ExprOf, Node, Stmt } from '@bridle/parser'
 import { show } from '../../show.js'
@@ -51,7 +51,7 @@ export function checkCall(uses: Uses, call: ExprOf<'Call'>, parent: Node | null)
   checkVariableCall(uses, call, decl)
 }
 
-/** A value that something is made of; where it is handed on, nil may be what is wanted. */
+/** A value from which something is made; where it is only passed on, nil may be intended. */
 export function isUsed(uses: Uses, call: Expr, parent: Node | null): boolean {
   switch (parent?.kind) {
     case 'Binary': {
@@ -102,7 +102,7 @@ export function checkUserCall(uses: Uses, call: ExprOf<'Call'>, decl: Extract<St
 
 export function checkVariableCall(uses: Uses, call: ExprOf<'Call'>, decl: Decl): void {
   const name = call.callee.text
-  if (uses.world.builtins.has(name)) return // which the call means
+  if (uses.world.builtins.has(name)) return // the call means the builtin
   const closure = decl.kind === 'let' && decl.value?.kind === 'Closure' ? decl.value : null
   if (closure !== null) {
     const params = closure.params.map((param) => ({
@@ -125,7 +125,7 @@ export function checkPrinted(uses: Uses, call: ExprOf<'Call'>): void {
   if (PRINTS.has(call.callee.text)) for (const { value } of call.args) checkPlainValue(uses, value)
 }
 
-/** The name of a builtin where its result is wanted. */
+/** The name of a builtin where its result is expected. */
 export function checkPlainValue(uses: Uses, value: Expr): void {
   if (isNamed(uses.types.infer(value), 'task_handle')) {
     uses.world.report('T093', value.span, { what: 'a task is not its result: write `await(…)`' })

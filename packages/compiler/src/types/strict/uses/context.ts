@@ -1,4 +1,4 @@
-// What the checks of uses share: types of expressions, what they can be at run time, suggestions, and whether a value fits a declared type.
+// Shared by the checks of uses: types of expressions, their run-time kinds, suggestions, and whether a value fits a declared type.
 
 import {
   type Expr,
@@ -22,7 +22,7 @@ import { OwnTools } from '../own-tools.js'
 import { type Candidate, suggestName } from '../suggest.js'
 import type { StrictWorld } from '../world.js'
 
-/** What the checks of one file share. */
+/** Shared by the checks of one file. */
 export class Uses {
   readonly world: StrictWorld
   readonly types: Types
@@ -46,7 +46,7 @@ export class Uses {
     for (const method of decl.methods) table.set(method.name.text, method)
   }
 
-  /** Keys that dicts of the file are written with, or assigned. */
+  /** Keys that occur in dict literals or assignments of the file. */
   get keys(): ReadonlySet<string> {
     this.knownKeys ??= listKeys(this.world.program)
     return this.knownKeys
@@ -71,19 +71,19 @@ export class Uses {
     return suggestName(name, list, this.world.budget)
   }
 
-  /** What other languages call so comes before what is spelt alike. */
+  /** Equivalents of other languages come before similar spellings. */
   suggestMember(name: string, known: ReadonlySet<string>): string | null {
     const habit = findMemberHabit(name)
-    // What a value of this kind has nothing for is not what is spelt alike: `splice` is no `slice`.
+    // If this kind has no equivalent, a similar spelling is not meant: `splice` is not `slice`.
     if (habit !== null) return habit.words.find((word) => known.has(word)) ?? null
     const meant = this.suggest(name, known)
     if (meant !== null) return meant
-    // `lenght` is a slip of what another language says.
+    // `lenght` is a typo of another language's name.
     const foreign = this.suggest(name, listMemberHabits())
     return foreign === null ? null : (findMemberHabit(foreign)?.words.find((word) => known.has(word)) ?? null)
   }
 
-  /** Nothing fits, or nil does not and nobody has asked for it. */
+  /** No kind fits, or nil does not fit and was not tested for. */
   isMismatch(declared: Type, given: Type, arg: Expr): boolean {
     if (this.isOtherText(declared, arg) || this.lacksFields(declared, given) || this.isOtherFunction(declared, arg)) return true
     if (fits(declared, given, this.world.root)) return false
@@ -97,7 +97,7 @@ export class Uses {
     return decl !== undefined && decl.kind === 'let' && !decl.isTested && fits(declared, rest, this.world.root)
   }
 
-  /** A text that is none of those that are listed. */
+  /** A string outside the listed ones. */
   isOtherText(declared: Type, arg: Expr): boolean {
     if (arg.kind !== 'String') return false
     const head = resolveHead(declared, this.world.root)
@@ -105,7 +105,7 @@ export class Uses {
     return members.every((member) => (member.kind === 'string-literal' ? member.value !== arg.value : isNamed(member, 'nil')))
   }
 
-  /** A literal dict in which a key is missing, or has a value of another type. */
+  /** A dict literal in which a key is missing, or has a value of another type. */
   lacksFields(declared: Type, given: Type): boolean {
     const wanted = resolveHead(declared, this.world.root)
     if (wanted.kind !== 'shape' || given.kind !== 'shape' || !this.types.isClosed(given)) return false

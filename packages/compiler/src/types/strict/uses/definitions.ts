@@ -49,7 +49,7 @@ function isArguments(uses: Uses, object: Expr, name: string, { start }: { readon
   return decl?.kind === 'param' && decl.span.start === start && decl.assigned.length === 0 && !decl.isUpdated
 }
 
-/** Names of parameters, of a short form or a JSON Schema; null where not all of them are seen. */
+/** Parameter names of a short form or a JSON Schema; null if not all of them are visible. */
 function readParameters(entries: readonly DictEntry[]): readonly string[] | null {
   if (entries.some((entry) => entry.kind !== 'named')) return null
   const given = findEntry(entries, 'parameters')

@@ -1,4 +1,4 @@
-// Properties, fields and positions that are read of a value.
+// Reads of properties, fields and elements.
 
 import type { ExprOf, Node } from '@bridle/parser'
 import type { Field, Type } from '../../type.js'
@@ -114,7 +114,7 @@ export function checkIndex(uses: Uses, expr: ExprOf<'Index'>, parent: Node | nul
   uses.world.report('T081', index.span, { type: 'the dict', property: index.value, suggestion }, fix)
 }
 
-/** A position behind the end of a literal list. */
+/** An index past the end of a literal list. */
 export function checkPosition(uses: Uses, { object, index }: ExprOf<'Index'>, parent: Node | null): void {
   if (index.kind !== 'Int' || asksForNil(parent)) return
   const decl = object.kind === 'Identifier' ? uses.types.target(object) : undefined
@@ -128,7 +128,7 @@ export function findFieldHabit(name: string, fields: readonly Field[]): string |
   return meant?.find((each) => fields.some((field) => field.name === each)) ?? null
 }
 
-/** Where a key that is not there is what is asked. */
+/** Where the check for a missing key is intended. */
 export function asksForNil(parent: Node | null): boolean {
   if (parent?.kind === 'Member' || parent?.kind === 'Index' || parent?.kind === 'MethodCall') return parent.optional
   if (parent?.kind !== 'Binary') return false

@@ -15,7 +15,7 @@ import { checkHeld } from './operators.js'
 
 const LONGEST_SHOWN = 60
 
-/** What is written instead of an expression. */
+/** The replacement of an expression. */
 interface Repair {
   readonly shown: string
   readonly fix: Fix
@@ -55,7 +55,7 @@ export function checkMethod(uses: Uses, expr: ExprOf<'MethodCall'>): void {
   }
 }
 
-/** `is_ok(r)` for `r.is_ok()`; true where that is what is written. */
+/** `is_ok(r)` for `r.is_ok()`; true if this was reported. */
 function checkResultMethod(uses: Uses, expr: ExprOf<'MethodCall'>): boolean {
   const { text } = expr.method
   if (findMethod('enum', text) !== null) return false
@@ -64,7 +64,7 @@ function checkResultMethod(uses: Uses, expr: ExprOf<'MethodCall'>): boolean {
   return true
 }
 
-/** `xs.skip(1)` for `xs.skip(1).to_list()`: what is a list need not become one. */
+/** `xs.skip(1)` for `xs.skip(1).to_list()`: a list need not be converted to one. */
 function leaveOut(uses: Uses, { object, method, args, span }: ExprOf<'MethodCall'>): Repair | null {
   if (!TO_LIST.has(method.text) || args.length > 0) return null
   const text = uses.world.file.text.slice(object.span.start, object.span.end)
@@ -75,7 +75,7 @@ function leaveOut(uses: Uses, { object, method, args, span }: ExprOf<'MethodCall
   }
 }
 
-/** `send(ch, 1)` for `ch.send(1)`, where the language has a function of that name and no method. */
+/** `send(ch, 1)` for `ch.send(1)`, if the language has a function of that name and no method. */
 export function writeAsCall(
   uses: Uses,
   { object, method, args, span }: ExprOf<'MethodCall'>,
@@ -101,7 +101,7 @@ export function readFieldInstead(
   if (field === null || !fields.some(({ name }) => name === field)) return null
   const value = `${uses.world.file.text.slice(object.span.start, object.span.end)}.${field}`
   const text = reader === undefined ? value : `${reader.call}(${value})`
-  // A call with a long receiver would make a long line of the message.
+  // A long receiver would make the message too long.
   const shown = text.length > LONGEST_SHOWN ? (reader?.call ?? field) : text
   return { shown, fix: { title: `write \`${shown}\``, edits: [{ span, text }] } }
 }
@@ -133,7 +133,7 @@ export function checkOwnMethod(uses: Uses, expr: ExprOf<'MethodCall'>, type: Typ
   if (struct === undefined && root.enumNamed(type.name) === undefined) return
   const own = uses.impls.get(type.name)
   const seen = root.findMethods(type.name)
-  if (seen === null) return // declared out of sight
+  if (seen === null) return // declared elsewhere
   const found = own?.get(method.text)
   if (found !== undefined) {
     const params = found.params.slice(1).map((param) => ({
@@ -157,7 +157,7 @@ export function checkOwnMethod(uses: Uses, expr: ExprOf<'MethodCall'>, type: Typ
   )
 }
 
-/** A method that dicts have elsewhere, of a dict that is written in this file, in which no key has that name. */
+/** A method that dicts have in other languages, on a dict literal of this file that has no key of that name. */
 function checkDictMethod(uses: Uses, { object, method }: ExprOf<'MethodCall'>): void {
   const decl = object.kind === 'Identifier' ? uses.types.target(object) : undefined
   if ((decl?.kind !== 'var' && decl?.kind !== 'let') || decl.value?.kind !== 'Dict') return
@@ -165,12 +165,12 @@ function checkDictMethod(uses: Uses, { object, method }: ExprOf<'MethodCall'>): 
   if (findMethod('dict', text) !== null || uses.keys.has(text)) return
   const isHabit = findMemberHabit(text) !== null || METHOD_NAMES.has(text) || DICT_HABITS.has(text)
   if (!isHabit) return
-  // What is spelt alike is something else: `set` is no `get`.
+  // A similar spelling means something else: `set` is not `get`.
   const suggestion = findMemberHabit(text)?.words.find((word) => findMethod('dict', word) !== null) ?? null
   uses.world.report('T080', span, { type: 'dict', method: text, suggestion }, replaceWord(span, suggestion))
 }
 
-/** `E.V(…)`; true where that is what is written. */
+/** `E.V(…)`; true if this was reported. */
 export function checkVariant(
   uses: Uses,
   object: ExprOf<'Identifier'>,

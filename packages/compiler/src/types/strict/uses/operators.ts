@@ -1,4 +1,4 @@
-// Operands of operators and pipes, and what a loop goes through.
+// Operands of operators and pipes, and subjects of loops.
 
 import type { BinaryOperator, Expr, ExprOf, Span, Stmt } from '@bridle/parser'
 import { resolveHead } from '../../aliases.js'
@@ -44,7 +44,7 @@ export function checkBinary(uses: Uses, expr: ExprOf<'Binary'>): void {
   }
 }
 
-/** Whether a list can hold what is looked for in it. */
+/** Whether a list can contain the searched value. */
 export function checkHeld(uses: Uses, item: Expr, holder: Known, span: Span): void {
   if (holder?.kind !== 'list') return
   const given = uses.types.infer(item)
@@ -60,7 +60,7 @@ export function checkEqual(uses: Uses, expr: ExprOf<'Binary'>, left: Known, righ
   const other = uses.kinds(right)
   if (left === null || right === null || one === null || other === null) return
   if (operator !== '==' && operator !== '!=') return
-  // What `try` gives is never nil.
+  // The result of `try` is never nil.
   const isResultAndNil =
     (isNamed(left, 'Result') && expr.right.kind === 'Nil') || (isNamed(right, 'Result') && expr.left.kind === 'Nil')
   if (isResultAndNil) {
@@ -86,7 +86,7 @@ export function declarationName(uses: Uses, type: Type): string | null {
   return root.struct(head.name) !== undefined || root.enumNamed(head.name) !== undefined ? head.name : null
 }
 
-/** The language's own check of operators, for what it takes no notice of: the top level and `${…}`. */
+/** The language's own check of operators, in the places that it skips: the top level and `${…}`. */
 export function checkOperator(uses: Uses, expr: ExprOf<'Binary'>, leftType: Known, rightType: Known): void {
   const { operator, span } = expr
   if (operator !== '&&' && operator !== '||' && operator !== '??') {
@@ -106,7 +106,7 @@ export function checkOperator(uses: Uses, expr: ExprOf<'Binary'>, leftType: Know
   uses.world.report('T095', operand.span, { name: operand.kind === 'Identifier' ? operand.name : '', operator })
 }
 
-/** A variable whose type says that it may be nil, and that nobody has asked. */
+/** A variable whose type includes nil and that was not tested for it. */
 export function mayBeNil(uses: Uses, expr: Expr, type: Known): boolean {
   if (expr.kind !== 'Identifier' || type?.kind !== 'union' || !type.members.some((member) => isNamed(member, 'nil'))) return false
   const decl = uses.types.target(expr)
@@ -131,13 +131,13 @@ export function checkOperands(uses: Uses, operator: BinaryOperator, leftType: Kn
   else if (problem === 'mixed-comparison') uses.world.report('T005', span, { operator, left, right })
 }
 
-/** Operands that are one of several kinds, none of which works. */
+/** Operands that may have several kinds, none of which is valid. */
 function checkKinds(uses: Uses, operator: BinaryOperator, left: Known, right: Known, span: Span): void {
   const one = uses.kinds(left)
   const other = uses.kinds(right)
   if (!ARITHMETIC.has(operator) || left === null || right === null || one === null || other === null) return
   if (!isWithin(one, OPERANDS) || !isWithin(other, OPERANDS)) return
-  // What is said of a function is said of the operand.
+  // A finding about a function is reported at the operand.
   if (isWithin(one, FUNCTIONS) || isWithin(other, FUNCTIONS)) return
   for (const l of one) for (const r of other) if (isOperable(operator, l, r)) return
   const names = { left: describe(left), right: describe(right) }
@@ -181,7 +181,7 @@ export function checkFor(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }>): void
   checkLoopPattern(uses, stmt)
 }
 
-/** Attempts are counted, and a deadline is a time. Of anything else a run makes none, and 30 seconds. */
+/** Attempts are a count, and a deadline is a time. For any other value a run makes no attempts, and waits 30 seconds. */
 export function checkRetry(uses: Uses, { count }: ExprOf<'Retry'>): void {
   const type = uses.types.infer(count)
   const kinds = uses.kinds(type)
@@ -198,21 +198,21 @@ export function checkDeadline(uses: Uses, { duration }: ExprOf<'Deadline'>): voi
   })
 }
 
-/** `read_file(path)?`: what is no result is its own value, and an error is thrown past it. */
+/** `read_file(path)?`: a value that is not a Result passes unchanged, and an error is thrown before `?` applies. */
 export function checkPropagate(uses: Uses, { operand, span }: ExprOf<'Propagate'>): void {
   const type = uses.types.infer(operand)
   if (type === null || !isWithin(uses.kinds(type), NO_RESULT)) return
   uses.world.report('T093', span, { what: `\`?\` takes the value out of a Result, and this is ${describe(type)}` })
 }
 
-/** A result or a record in the place of one of its fields. */
+/** A result or a record in place of one of its fields. */
 export function checkCondition(uses: Uses, condition: Expr): void {
   const type = uses.types.infer(condition)
   if (isNamed(type, 'Result')) {
     uses.world.report('T103', condition.span, { type: 'Result', field: null })
     return
   }
-  // An empty dict is false.
+  // An empty dict is falsy.
   if (type?.kind !== 'shape' || condition.kind === 'Dict' || !isExactShape(type)) return
   if (type.fields.every(({ optional }) => optional)) return
   const field = type.fields.find((each) => isNamed(each.type, 'bool'))?.name ?? null

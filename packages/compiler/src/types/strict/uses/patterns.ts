@@ -1,5 +1,5 @@
-// Patterns of `let` and loops that take apart what has another form: `for (i, x) in xs.enumerate()` of a list, whose items are dicts,
-// `let [a, b] = dict`. A pair pattern gives nil for both names then, the others fail.
+// Patterns of `let` and loops that do not match the form of the value: `for (i, x) in xs.enumerate()` of a list, whose items are dicts,
+// `let [a, b] = dict`. A pair pattern then binds nil to both names, the others fail.
 
 import type { Binding, Expr, Stmt } from '@bridle/parser'
 import type { Fix } from '../../context.js'
@@ -21,7 +21,7 @@ const FORMS = {
 
 const RECORDS: ReadonlySet<string> = new Set(['dict', 'struct'])
 
-/** What a loop over a dict goes through. */
+/** The items of a loop over a dict. */
 const ENTRY = makeExactShape({ key: STRING, value: ANY })
 
 export function checkLoopPattern(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }>): void {
@@ -34,7 +34,7 @@ export function checkLoopPattern(uses: Uses, stmt: Extract<Stmt, { kind: 'For' }
   if (binding.kind === 'DictBinding') checkFields(uses, binding, item)
 }
 
-/** Names that take parts out of a value which has none of that name or at that position. */
+/** Names that destructure a part which the value does not have, by name or position. */
 export function checkLetPattern(uses: Uses, { binding, value }: Extract<Stmt, { kind: 'Let' }>): void {
   if (binding.kind === 'NameBinding') return
   const type = uses.types.infer(value)
@@ -48,7 +48,7 @@ export function checkLetPattern(uses: Uses, { binding, value }: Extract<Stmt, { 
   } else if (binding.kind === 'DictBinding') checkFields(uses, binding, type)
 }
 
-/** `iterable`: what a loop takes the values from, where another method of it would give the form. */
+/** `iterable`: the subject of a loop, if another method of it would give the form. */
 function reportForm(uses: Uses, binding: Pattern, type: Known, iterable: Expr | null): boolean {
   const kinds = uses.kinds(type)
   if (type === null || kinds === null || kinds.size === 0 || !isDisjoint(kinds, FORMS[binding.kind])) return false
@@ -59,7 +59,7 @@ function reportForm(uses: Uses, binding: Pattern, type: Known, iterable: Expr | 
   return true
 }
 
-/** The same names in a pattern of the form that a value has; null when they do not say which part each means. */
+/** The same names in a pattern of the value's form; null when it is unclear which part each means. */
 function writePattern(uses: Uses, binding: Pattern, type: Type): string | null {
   const names = listNames(binding)
   if (names === null) return null
@@ -71,7 +71,7 @@ function writePattern(uses: Uses, binding: Pattern, type: Type): string | null {
   return `{${parts.join(', ')}}`
 }
 
-/** The names of a pattern by position; null where a key, a default or a rest says more. */
+/** The names of a pattern by position; null if it contains a key, a default or a rest. */
 function listNames(binding: Pattern): readonly string[] | null {
   switch (binding.kind) {
     case 'PairBinding':
