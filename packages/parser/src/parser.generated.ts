@@ -54,7 +54,7 @@ export function parseTokens(
   }
 }
 
-/** What is known about a rule at a token, by rule and token. */
+/** Memo table by rule and token. */
 type Memory = Map<string, number>
 
 /** Rules by the number in their records; KEEP WITH: the calls of `node` below, which are generated from the same list. */
