@@ -25,7 +25,7 @@ export interface AiSdkModel {
 export type AiSdkModels = AiSdkModel | { readonly [name: string]: AiSdkModel }
 
 export interface AiProviderOptions {
-  /** Is told each piece of an answer as it arrives; the model streams then. A script that does not ask for pieces gets the whole answer. */
+  /** Receives each piece of an answer as it arrives; enables streaming. A script that does not ask for pieces gets the whole answer. */
   readonly onDelta?: (delta: AiDelta, call: { readonly runId: string; readonly id: number }) => void | Promise<void>
 }
 
@@ -153,7 +153,7 @@ async function openModelStream(
 }
 
 interface IdleWatch {
-  /** What is waited for, or a timeout when it takes too long; a model that looks at no signal is left then. */
+  /** Waits for the result, or throws a timeout. A model that ignores its signal is then abandoned. */
   readonly hold: <T>(waiting: Promise<T>) => Promise<T>
 }
 
@@ -174,7 +174,7 @@ function makeIdleWatch(asked: Json, abort: AbortController): IdleWatch {
           Math.min(seconds * 1000, LONGEST_TIMER_MS),
         )
       })
-      // The loser of the race is nobody's business.
+      // Ignore the loser of the race.
       waiting.catch(() => {})
       try {
         return await Promise.race([waiting, late])
@@ -219,7 +219,7 @@ function readModelStream({ reader, abort, model, describe, onDelta, call, idle }
     },
     close() {
       abort.abort(new Error('the stream was left'))
-      // A model that looks at no signal is told by its stream.
+      // A model that ignores the signal is stopped by cancelling its stream.
       void reader.cancel().catch(() => {})
     },
     describe,

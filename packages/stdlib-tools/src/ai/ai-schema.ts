@@ -1,4 +1,4 @@
-// A JSON Schema as the AI SDK knows one: by a wrapper of its own, which all versions take, and as a standard schema, by which its types
+// A JSON Schema as the AI SDK knows one: by its own wrapper, which all versions take, and as a standard schema, by which its types
 // know it.
 
 import type { CompiledSchema, JsonSchema } from '../tools/host-tools/schema.js'

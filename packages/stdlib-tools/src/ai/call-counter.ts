@@ -1,4 +1,4 @@
-// What a script called, for the model that wrote it: by tool, how often, how often in vain, what it cost.
+// Calls of a script, for the model that wrote it: per tool the number of calls, failures, and the cost.
 
 import type { Plain } from '@bridle/vm'
 import type { RunEvent } from '../host/events.js'

@@ -56,7 +56,7 @@ export interface AiSdkTool {
   readonly execute?: ((input: never, options: never) => unknown) | undefined
 }
 
-/** What `execute` of an AI SDK tool is told. */
+/** Options passed to `execute` of an AI SDK tool. */
 export interface AiSdkCallOptions {
   readonly toolCallId: string
   readonly messages: readonly unknown[]

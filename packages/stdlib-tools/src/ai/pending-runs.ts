@@ -1,4 +1,4 @@
-// Runs that wait for a person, as bytes: whoever has the token and the answer goes on with one, in any process. A token is taken once.
+// Runs that wait for a person, as bytes: any process with the token and the answer can continue one. A token is taken once.
 
 import { decodePlain, encodePlain } from '../host/journal-codec.js'
 import type { Plain } from '@bridle/vm'

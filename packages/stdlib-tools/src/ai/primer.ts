@@ -16,7 +16,7 @@ export interface PrimerOptions {
 
 export const DEFAULT_BUDGET = 2_000
 
-/** Text in Markdown, for the system prompt of a model or the description of a tool. Throws RangeError for a budget that is no number of tokens. */
+/** Text in Markdown, for the system prompt of a model or the description of a tool. Throws RangeError for a budget that is not a number of tokens. */
 export function primer({ tools = [], budget = DEFAULT_BUDGET }: PrimerOptions = {}): string {
   if (!Number.isFinite(budget) || budget < 0) throw new RangeError(`budget must be a number of tokens, got ${budget}`)
   const declarations = Array.from(tools, (tool) => ('kind' in tool ? declareTool(tool) : tool))

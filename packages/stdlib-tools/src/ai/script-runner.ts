@@ -1,5 +1,5 @@
 // One script of a model, from its text to an outcome that a model can read: what was found in it, what it gave, why it failed, or for whom it
-// waits. A run that waits for a person ends here and goes on from its snapshot once there is an answer, so that it makes no difference
+// waits. A run that waits for a person ends here and continues from its snapshot once there is an answer, so that it makes no difference
 // in which process that comes; nothing it did before is done again.
 
 import { listenForAbort } from '../library/abort.js'
@@ -34,13 +34,13 @@ export interface ScriptInput {
   readonly data?: unknown
   /** A result that was cut: it is the data of the script. Without a script more of it is shown. */
   readonly result?: string | undefined
-  /** Where to go on showing a result. */
+  /** Where to continue showing a result. */
   readonly from?: number | undefined
   /** A run that waits for a person: what became of it. */
   readonly resume?: string | undefined
 }
 
-/** What a person is asked before a run goes on. */
+/** The requests to a person before a run continues. */
 export interface ScriptRequest {
   readonly id: string
   readonly kind: ApprovalRequest['kind']
@@ -156,14 +156,14 @@ export class ScriptRunner {
   }
 
   /**
-   * Goes on with a run that waits. `answer` is for its only request, or `{answers: {id: answer}}` for each of several. What is no answer
-   * throws AnswerError, and the run goes on waiting.
+   * Continues a run that waits. `answer` is for its only request, or `{answers: {id: answer}}` for each of several. What is not an answer
+   * throws AnswerError, and the run continues waiting.
    */
   async resume(token: string, answer: Answer | ScriptAnswers, { signal: outer }: ScriptCall = {}): Promise<ScriptOutcome> {
     const waiting = await this.findPending(token)
     if (waiting === null) return makeFailed(NO_RUN)
     const answers = readAnswers(waiting.requests, answer)
-    // Of several who answer at once one goes on.
+    // Of several who answer at once one continues.
     const taken = await this.store.take(token)
     if (taken === null) return makeFailed(NO_RUN)
     const { snapshot, source, calls, printed } = decodePending(taken)
@@ -248,7 +248,7 @@ export class ScriptRunner {
     }
   }
 
-  /** Keeps the run as bytes and ends it here; null when somebody has answered meanwhile. */
+  /** Stores the run as bytes and ends it in this process; null if an answer arrived meanwhile. */
   private async suspend(
     watch: Watch,
     run: Run,
@@ -314,7 +314,7 @@ export class ScriptRunner {
     }
   }
 
-  /** What kept a script from running. Throws what is no affair of the script. */
+  /** The findings that kept a script from running. Rethrows errors that the script did not cause. */
   private describeRefusal(cause: unknown, text: string, base: string): ScriptOutcome {
     if (cause instanceof CompileError)
       return {

@@ -24,7 +24,7 @@ import { Shelf, renderPlain } from './shown.js'
 export interface ScriptToolOptions extends RunnerOptions {
   /** `run_script` when absent. */
   readonly name?: string
-  /** The tools that models are told of, the most important ones first; all of the runtime when absent. */
+  /** The tools listed for models, the most important ones first; by default all tools of the runtime. */
   readonly tools?: Iterable<Tool | ToolDeclaration>
   /** Tokens that their lines may take in the description; 2,000 when absent. The rest is found by `search_tools`. */
   readonly budget?: number
@@ -32,7 +32,7 @@ export interface ScriptToolOptions extends RunnerOptions {
   readonly primer?: 'description' | 'system'
 }
 
-/** A tool as a model is told of it. */
+/** A tool as described to a model. */
 export interface ModelTool {
   readonly name: string
   readonly description: string
@@ -133,12 +133,12 @@ export class ScriptTool {
     return this.runner.run(typeof read === 'object' && read !== null ? read : {}, call)
   }
 
-  /** Goes on with a run that waits for a person, in any process that has the store. Throws AnswerError for what is no answer. */
+  /** Continues a run that waits for a person, in any process that has the store. Throws AnswerError for what is not an answer. */
   async resume(token: string, answer: Answer | ScriptAnswers, call: ScriptCall = {}): Promise<ScriptOutcome> {
     return this.runner.resume(token, answer, call)
   }
 
-  /** What a person is asked: the call with its exact arguments. Null when no run waits under the token. */
+  /** The request to a person: the call with its exact arguments. Null when no run waits under the token. */
   async pending(token: string): Promise<readonly ScriptRequest[] | null> {
     const waiting = await this.runner.findPending(token)
     return waiting === null ? null : waiting.requests
@@ -202,7 +202,7 @@ export class ScriptTool {
 
   /**
    * For `generateText({ tools })` of the AI SDK. A script that needs approval is a tool call that needs approval (versions 6 and later): the run
-   * waits under the id of the tool call, and goes on when the response says yes. `approvals: false` for versions that know none.
+   * waits under the id of the tool call, and continues when the response says yes. `approvals: false` for versions that know none.
    */
   aiSdk({ approvals = true }: { readonly approvals?: boolean } = {}): { [name: string]: AiSdkScriptTool } {
     return Object.fromEntries(
@@ -343,7 +343,7 @@ export class ScriptTool {
     }
   }
 
-  /** A person is asked by a form of the client, where it has forms; a refusal is an answer, closing the form is none. */
+  /** Asks the person through a form of the client, if it supports forms. A refusal is an answer; closing the form is not. */
   private async callForMcp(
     { name, arguments: input }: { readonly name: string; readonly arguments?: unknown },
     { elicit, signal }: McpCallExtra,
@@ -415,7 +415,7 @@ function isToolCall(input: unknown): input is { readonly args: unknown } {
   return typeof input === 'object' && input !== null && Reflect.get(input, 'type') === 'tool_call' && 'args' in input
 }
 
-/** Whether the messages have the call already: then it is asked about because there is a response to its approval. */
+/** Whether the messages already contain the call: then this question is due to a response to its approval. */
 function hasToolCall(messages: readonly unknown[], toolCallId: string): boolean {
   return messages.some((message) => {
     const content: unknown = typeof message === 'object' && message !== null ? Reflect.get(message, 'content') : null
@@ -445,7 +445,7 @@ interface AiSdkExecuteCall {
 export interface AiSdkScriptTool {
   readonly description: string
   readonly inputSchema: AiSdkSchema
-  // What versions tell differs; methods let TypeScript take the tool for one of either.
+  // Versions pass different options; method syntax makes the tool assignable to both types.
   needsApproval?(input: unknown, call: AiSdkApprovalCall): Promise<boolean>
   execute(input: unknown, call?: AiSdkExecuteCall): Promise<unknown>
 }

@@ -23,7 +23,7 @@ export function shortenText(text: string, most: number): string {
   return `${cutText(text, 0, head)}\n… ${text.length - most} characters …\n${cutText(text, text.length - tail, text.length)}`
 }
 
-/** A few things by names of their own; the oldest one goes when there are too many. */
+/** A few things by their own names; the oldest one goes when there are too many. */
 export class Shelf<Thing> {
   private readonly things = new Map<string, Thing>()
   private made = 0

@@ -21,7 +21,7 @@ export function estimateTokens(text: string): number {
     } else if (isDigit(code)) {
       while (end < text.length && isDigit(text.charCodeAt(end))) end++
       tokens += Math.ceil((end - at) / 3)
-      // The space in front of a number is a token of its own.
+      // The space in front of a number is its own token.
       if (text.charCodeAt(at - 1) === 32) tokens++
     } else if (isSpace(code)) {
       // One space belongs to the word behind it.

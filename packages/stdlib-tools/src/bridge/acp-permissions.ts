@@ -28,7 +28,7 @@ export interface PersonOptions {
 
 const select = (optionId: string): Params => ({ outcome: { outcome: 'selected', optionId } })
 
-/** null: nobody answers. */
+/** null if there is no answer. */
 export async function askPerson(options: PersonOptions, request: ApprovalRequest, signal: AbortSignal): Promise<unknown> {
   if (request.kind === 'permission') return askPermission(options, request, signal)
   if (request.kind === 'question') return askQuestion(options, request, signal)

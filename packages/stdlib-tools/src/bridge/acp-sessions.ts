@@ -1,5 +1,5 @@
 // What an agent remembers of its sessions beyond its process: who they are, and what was said in them. A client that comes back loads a
-// session by its id and is told the conversation again (`session/load`).
+// session by its id and receives the conversation again (`session/load`).
 
 /** One prompt and what came of it. */
 export interface AcpTurn {

@@ -263,7 +263,7 @@ println(r.status)`
         { content: 'test', priority: 'medium', status: 'in_progress' },
       ],
     })
-    // The file was written once outside of the loop, as a call of its own.
+    // The file was written once outside of the loop, as its own call.
     const outside = updates.filter(
       (each) => each.sessionUpdate === 'tool_call' && each.kind === 'edit' && each.title.startsWith('Write'),
     )

@@ -57,7 +57,7 @@ export class CallReporter {
     }
   }
 
-  /** Of an answer that did not come in pieces; those are told as events of the run. */
+  /** For an answer that was not streamed; pieces of streams are events of the run. */
   private think(words: unknown): void {
     if (typeof words === 'string' && words !== '')
       this.options.send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: words } })
@@ -98,7 +98,7 @@ export class CallReporter {
     })
   }
 
-  /** Calls that leave the run outside of an agent loop, which tells its own. */
+  /** Calls that leave the run outside of agent loops, which report their own calls. */
   takeRunEvent(event: RunEvent): void {
     if (event.type === 'effect') {
       const facts = this.open.size > 0 ? null : describeEffect(event.kind, event.args)
@@ -166,7 +166,7 @@ function readOutput(output: unknown): string | null {
   return isRecord(output) && typeof output['text'] === 'string' ? output['text'] : null
 }
 
-/** null for effects that are no call of a tool. */
+/** null for effects that are not a call of a tool. */
 function describeEffect(kind: string, args: { readonly [key: string]: Plain }): Params | null {
   const make = (title: unknown, of: string, input: Plain | undefined): Params => ({
     title: String(title),

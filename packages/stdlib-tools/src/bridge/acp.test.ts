@@ -1,4 +1,4 @@
-// Scripts as agents that a client drives: sessions, prompts, what the client is told and asked.
+// Scripts as agents that a client drives: sessions, prompts, notifications and requests to the client.
 
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
@@ -178,7 +178,7 @@ for message in result.transcript.messages { if message.role == "user" { println(
     const [input, toClient] = [new PassThrough(), new PassThrough({ highWaterMark: 64 })]
     const runtime = createRuntime({
       globals: ACP_GLOBALS,
-      // The first stops the client's reading, the last lets it go on; those between only let the script stop.
+      // The first stops the client's reading, the last lets it continue; those between only let the script stop.
       capabilities: {
         client: {
           busy: () => void toClient.pause(),
@@ -272,7 +272,7 @@ println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> t
     await peer.close()
   })
 
-  /** Answers by method; a client of its own for each test. */
+  /** Answers by method; its own client for each test. */
   async function driveClient(
     source: string,
     answers: { readonly [method: string]: (params: Params) => unknown },

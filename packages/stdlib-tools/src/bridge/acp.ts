@@ -1,7 +1,7 @@
 // A script as an agent that another program drives over stdio (the Agent Client Protocol; docs/embedding/bridge.md): sessions, prompts that run
 // the script, its output as message chunks, and calls back into the client for host operations, tools, permissions and, where it
 // has one, its terminal.
-// One AcpServer is one connection; every prompt is a run of its own.
+// One AcpServer is one connection; every prompt is its own run.
 
 import { fromPlain } from '@bridle/vm'
 import type { Plain, Value } from '@bridle/vm'
@@ -54,7 +54,7 @@ export interface AcpOptions {
   /** Sessions that may be open at a time; 1000 by default. A client closes one by `session/close`. */
   readonly maxSessions?: number
   /**
-   * What a client is told of answers of models that come in pieces, while they come: `thoughts`, the default, is reasoning as
+   * Which pieces of streamed model answers a client receives: `thoughts`, the default, is reasoning as
    * `agent_thought_chunk`; `all` is their text as `agent_message_chunk` too, for scripts that do not print the answers themselves.
    */
   readonly deltas?: 'none' | 'thoughts' | 'all'
@@ -82,7 +82,7 @@ interface Session {
   /** Of the past; kept where there is a store. */
   turns: readonly AcpTurn[]
   updatedAt: string | null
-  /** What is left of its run is not kept. */
+  /** The rest of its run is discarded. */
   isDeleted: boolean
   /** From a prompt to its answer; `run` is there for a part of that. */
   isBusy: boolean
@@ -227,7 +227,7 @@ export class AcpServer {
     const given = readText(params['sessionId'])
     if (INPUT_METHODS.has(method)) {
       const session = given === null ? this.findOnlyBusy() : this.sessions.get(given)
-      // Nobody is told: a notification has no answer.
+      // No one is notified: a notification has no answer.
       if (session !== undefined && hasRoom(session)) this.listen(session, params)
       return
     }
@@ -245,7 +245,7 @@ export class AcpServer {
     return busy.length === 1 ? busy[0] : undefined
   }
 
-  /** Words in the middle of a prompt: agent loops of its script hear them before a turn, or when they would end. */
+  /** Input during a prompt: agent loops of its script receive it before a turn, or when they would end. */
   private listen(session: Session, params: Params): void {
     const content = readPrompt(params['content'] ?? params['prompt']).text
     if (content === '') return
@@ -699,7 +699,7 @@ export class AcpServer {
     })
   }
 
-  /** Whatever was said before comes before. */
+  /** Earlier output is sent first. */
   private update(session: Session, update: Params): void {
     this.flush(session)
     if (!this.hasExtensions && EXTENSIONS.has(String(update['sessionUpdate']))) return
@@ -707,7 +707,7 @@ export class AcpServer {
   }
 }
 
-/** What a loop hears now; the rest waits. */
+/** Input for the loop now; the rest waits. */
 function takeMessages(session: Session, payload: Plain): string[] {
   const isEnd = isRecord(payload) && payload['at'] === 'end'
   const heard = session.inbox.filter(({ isPatient }) => isEnd || !isPatient)

@@ -15,7 +15,7 @@ export interface ClientFiles {
   /** What the client declared. */
   readonly reads: boolean
   readonly writes: boolean
-  /** Is told of a file before it is written. */
+  /** Called with a file before it is written. */
   readonly onWrite: (effect: number, path: string, before: string | null, after: string) => void
 }
 

@@ -42,7 +42,7 @@ interface ClientTerminal {
   readonly peer: JsonRpcPeer
   readonly session: string
   readonly cwd: string
-  /** Is told of each terminal when its program has begun. */
+  /** Called with each terminal when its program has started. */
   readonly onStart: (effect: number, terminalId: string) => void
 }
 

@@ -36,7 +36,7 @@ export class DbosHost implements DurableHost<DbosHandle> {
   private message: Promise<SentAnswer | null> | null = null
   private told = ''
 
-  /** `attempt` differs in each attempt of each process: it tells a call that this one has begun from one that an earlier one has. */
+  /** `attempt` differs in each attempt of each process: it distinguishes calls begun by this attempt from those of earlier attempts. */
   constructor(startedAt: number, attempt: string) {
     this.time = startedAt
     this.attempt = attempt
@@ -51,7 +51,7 @@ export class DbosHost implements DurableHost<DbosHandle> {
       call: encodeSettled(await work(isRepeated)),
       now: Date.now(),
     })
-    // What a tool does inside its call is in no step: it is told when its call was begun before.
+    // Nested calls of a tool are not steps: the tool is informed if its call was begun before.
     if (mode === 'read' || (mode === 'repeat' && effect.kind !== 'tool.call'))
       return makeHandle(DBOS.runStep(() => perform(), { name }))
     // Two steps: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin a `once` call again.

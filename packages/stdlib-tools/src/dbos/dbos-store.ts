@@ -1,4 +1,4 @@
-// Runs on DBOS as a store: whoever submits, answers, cancels or reads runs does so through the database, from any process. Who works on the runs is a
+// Runs on DBOS as a store: submitting, answering, cancelling and reading go through the database, from any process. Who works on the runs is a
 // process with `dbosRuns` (runs.ts).
 
 import { DBOSClient } from '@dbos-inc/dbos-sdk'

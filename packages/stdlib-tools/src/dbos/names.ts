@@ -1,4 +1,4 @@
-// What workers and those who submit and answer runs know of each other.
+// Names shared by workers and by processes that submit and answer runs.
 
 export const WORKFLOW = 'bridle_run'
 export const QUEUE = 'bridle_runs'

@@ -1,4 +1,4 @@
-// What one client may use. Whoever does not say who he is shares one budget with all who do not: a new session is no new budget.
+// Budgets per client. Clients without authentication share one budget, so that a new session does not give a new budget.
 
 import { matchStars } from '@bridle/compiler/grants'
 import { ToolError } from '../tools/host-tools/errors.js'

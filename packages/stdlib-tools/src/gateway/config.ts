@@ -1,5 +1,5 @@
 // The configuration of a gateway: the `mcpServers` JSON that desktop clients have, or a TOML of ours with `[servers.NAME]` tables. Both may say what
-// scripts may do with the tools, and about which calls a person is asked.
+// scripts may do with the tools, and which calls a person must approve.
 
 import { parseUrl } from '@bridle/compiler/grants'
 import type { ApprovalRule } from '../tools/policy/approval-options.js'
@@ -49,10 +49,10 @@ export interface GatewayConfig {
   readonly grants: ToolGrants
   /** Whether tools that no grant names are refused. */
   readonly defaultDeny: boolean
-  /** Values that are taken out of everything that goes back to clients, by name. */
+  /** Values that are removed from all responses to clients, by name. */
   readonly secrets: { readonly [name: string]: string }
   readonly budgets: ClientBudgets
-  /** Who gives tokens for the gateway over HTTP; null: nobody does. */
+  /** The issuer of tokens for the gateway over HTTP; null without one. */
   readonly auth: GatewayAuth | null
 }
 
@@ -81,7 +81,7 @@ export function parseGatewayConfig(data: unknown, env: { readonly [name: string]
     return fail('the file', 'has both mcpServers and servers: keep one of them')
   if (mcpServers === undefined && servers === undefined && data['openapi'] === undefined)
     return fail('the file', 'must have mcpServers, as desktop clients have it, or servers, or openapi')
-  // The files of desktop clients have keys of their own, which mean nothing here; a misspelt key of ours must not be a missing rule.
+  // The files of desktop clients have their own keys, which mean nothing here; a misspelt key of ours must not be a missing rule.
   const unknown = Object.keys(data).find((key) => servers !== undefined && key !== 'servers' && !KEYS.has(key))
   if (unknown !== undefined) return fail(unknown, `is no key of a gateway: there are servers, ${[...KEYS].join(', ')}`)
   const secrets = readSecrets(data['secrets'] ?? {}, env)

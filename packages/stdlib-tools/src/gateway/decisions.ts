@@ -17,7 +17,7 @@ export class Decisions {
     this.store = store
   }
 
-  /** Runs that nobody has answered; empty for a store that cannot list. */
+  /** Unanswered runs; empty for a store that cannot list. */
   async list(): Promise<readonly WaitingRun[]> {
     const tokens = (await this.store.list?.()) ?? []
     const waiting = tokens.filter((token) => !token.endsWith(MARK) && !tokens.includes(`${token}${MARK}`))
@@ -38,7 +38,7 @@ export class Decisions {
     await this.store.save(`${token}${MARK}`, new TextEncoder().encode(JSON.stringify(answers)))
   }
 
-  /** To one caller only; null when nobody has answered. */
+  /** Returns the answer once, to one caller; null without an answer. */
   async take(token: string): Promise<{ readonly [id: string]: Answer } | null> {
     const record = await this.store.take(`${token}${MARK}`)
     return record === null ? null : (JSON.parse(new TextDecoder().decode(record)) as { readonly [id: string]: Answer })

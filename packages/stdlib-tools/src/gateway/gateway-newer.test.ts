@@ -1,5 +1,5 @@
 // The gateway as clients of the revision 2026-07-28 see it, by the SDK that other people write such clients with: over HTTP and over
-// streams. Requests stand for themselves there. What the gateway asks a person ends the request, and goes on with the next one.
+// streams. Requests stand for themselves there. What the gateway asks a person ends the request, and continues with the next one.
 
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -60,7 +60,7 @@ interface Form {
   readonly message: string
 }
 
-/** One server for all clients of HTTP; over streams each has a connection of its own. */
+/** One server for all clients of HTTP; over streams each has its own connection. */
 const WAYS: Readonly<Record<string, (gateway: Gateway) => Promise<() => Promise<Transport>>>> = {
   HTTP: async (gateway) => {
     const server = await serveHttp(gateway.open, GATEWAY_IDENTITY)

@@ -1,4 +1,4 @@
-// A gateway in front of servers of this process, driven by the SDK's client: what it hands on, what it keeps back, whom it asks.
+// A gateway in front of servers of this process, driven by the SDK's client: what it forwards, what it hides, whom it asks.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// A gateway: one MCP server in front of many. A client is offered four tools, whatever the servers behind have: search_tools, describe_tools,
+// A gateway: one MCP server in front of many. A client sees four tools, regardless of the servers behind: search_tools, describe_tools,
 // run_script and resume_script; and the prompts and resources of those servers under the servers' names.
 //
 // A session is one client's: its own connections, its own attempts and results. What all share is the store of runs that wait for a person, what
@@ -96,7 +96,7 @@ export class GatewaySession implements McpBackend {
     this.onClose = onClose
     this.questions = new ClientQuestions((data) => this.hide(data))
     const onChange = (name: 'tools' | HandedOn): void => {
-      // The four tools stay the same whatever tools the servers have.
+      // The four tools do not depend on the tools of the servers.
       if (name !== 'tools') for (const listener of this.listeners) listener(name)
     }
     this.behind = new ServersBehind(gateway.config, gateway.lock, gateway.options, onChange, this.questions)
@@ -191,7 +191,7 @@ export class GatewaySession implements McpBackend {
     ]
   }
 
-  /** Connects what is not connected yet. A person is asked about tools that changed, once a session each. */
+  /** Connects unconnected servers. Asks a person about changed tools, once per session and tool. */
   private async prepare(client: ToolClient | null, signal: AbortSignal): Promise<ScriptTool> {
     let listed = await this.behind.listTools(signal)
     const { lock, options } = this.gateway

@@ -24,7 +24,7 @@ export interface GatewayHandlerOptions
 
 /**
  * A gateway for hosts that answer `fetch`: `app.all('/mcp', (c) => handler(c.req.raw))` in Hono, `export { handler as GET, handler as POST, handler
- * as DELETE }` in Next. Whoever reaches it can do what its servers can: give `apiKeys` or `auth`, or put it behind what asks who comes.
+ * as DELETE }` in Next. Anyone who reaches it can do what its servers can: set `apiKeys` or `auth`, or put it behind a proxy that authenticates.
  */
 export function gatewayHandler(config: GatewayConfig, options: GatewayHandlerOptions = {}): FetchHandler {
   const gateway = new Gateway(config, options)

@@ -1,5 +1,5 @@
 // What a person has accepted of the tools of servers. The tools that a server has when the gateway meets it are accepted; one that is new or
-// changed later is not offered until somebody says yes, because models obey what a tool says of itself.
+// changed later is hidden until a person accepts it, because models obey tool descriptions.
 
 import type { Plain } from '@bridle/vm'
 import { mcpKey } from '../tools/dispatch/identity.js'
@@ -23,7 +23,7 @@ export class ToolLock {
     this.listeners.add(listener)
   }
 
-  /** What of the list is not as it was accepted. All of a server that nobody met before is accepted. */
+  /** Tools that differ from the accepted ones. All tools of a new server are accepted. */
   judge(server: string, listed: readonly JsonObject[]): { readonly changes: readonly ToolChange[] } {
     const prefix = mcpKey(server, '')
     const isKnown = Object.keys(this.accepted).some((key) => key.startsWith(prefix))

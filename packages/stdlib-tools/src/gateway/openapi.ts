@@ -31,7 +31,7 @@ const DEEPEST = 12
 
 const isRecord = (value: unknown): value is JsonRecord => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Rejects for a document that cannot be read or is none; an operation that cannot be a tool is left out with a warning. */
+/** Rejects for an unreadable or invalid document. An operation that cannot be a tool is omitted with a warning. */
 export async function loadApiTools(name: string, api: GatewayApi, options: ApiOptions): Promise<readonly Tool[]> {
   const document = await parseDocument(api.document, await readDocument(api, options))
   if (!isRecord(document) || typeof document['openapi'] !== 'string' || !document['openapi'].startsWith('3.'))

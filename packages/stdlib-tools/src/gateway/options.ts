@@ -1,4 +1,4 @@
-// What whoever runs a gateway gives it, and what it asks about.
+// Options of a gateway, and the questions it asks.
 
 import type { PendingStore } from '../ai/pending-runs.js'
 import type { TraceOptions } from '../host/trace/recorder.js'
@@ -14,7 +14,7 @@ export interface GatewayOptions {
   readonly tracing?: (runId: string) => TraceOptions
   /** The page on which a person answers, for clients without forms. */
   readonly page?: () => string | null
-  /** Is told why a server, or a tool of one, is not there. */
+  /** Called with the reason why a server or tool is unavailable. */
   readonly onWarning?: (message: string) => void
   readonly fetch?: typeof globalThis.fetch
   /** Folder of server processes, and of relative paths of the configuration. */

@@ -1,5 +1,5 @@
 // The page on which a person answers for clients without forms: what waits, with exact arguments and the script, and tools that changed. It listens
-// on this machine only, under an address that nobody can guess.
+// on this machine only, under an unguessable address.
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -110,7 +110,7 @@ async function renderPage(gateway: Gateway, path: string): Promise<string> {
 <form method="post" action="${path}"><input type="hidden" name="change" value="${escapeHtml(change.key)}"><button>Offer it as it is now</button></form></section>`,
     ),
   ]
-  // Not over a form that somebody fills in.
+  // Do not reload while a form is being filled in.
   const refresh = parts.length === 0 ? '<meta http-equiv="refresh" content="15">' : ''
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">${refresh}
 <title>Approvals</title><style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{background:#f4f4f4;padding:1rem;overflow:auto}section{border-top:1px solid #ccc}</style>

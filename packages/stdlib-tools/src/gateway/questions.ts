@@ -51,7 +51,7 @@ export class ClientQuestions {
       throw new RpcError(INTERNAL_ERROR, `server ${server} asks ${method} while no request of the client is being answered`)
     const given = toJson(params)
     const asked = this.hide(isObject(given) ? given : {})
-    // Whoever answers has to know who asks; the gateway shows its own questions without a server's name in front.
+    // The person must know who asks: questions of servers are prefixed with the server's name, those of the gateway are not.
     return scope.client.request(
       method,
       method === 'elicitation/create' ? { ...asked, message: `${server}: ${String(asked['message'] ?? '')}` } : asked,

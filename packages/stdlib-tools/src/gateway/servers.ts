@@ -1,5 +1,5 @@
 // The servers behind a gateway, as one client has them: connected at the first use, listed once, and again after they said that their lists changed.
-// Each client has connections of its own, so that the state of a server (an open page, a subscription) belongs to one client.
+// Each client has its own connections, so that the state of a server (an open page, a subscription) belongs to one client.
 
 import type { Plain } from '@bridle/vm'
 import { matchStars } from '@bridle/compiler/grants'
@@ -17,7 +17,7 @@ import type { ToolLock } from './lock.js'
 import type { ClientQuestions } from './questions.js'
 import type { GatewayOptions, ToolChange } from './options.js'
 
-/** Lists of the protocol that are handed on, with the key that they are under. */
+/** Lists of the protocol that are forwarded, with their keys. */
 const HANDED_ON = {
   prompts: ['prompts/list', 'prompts'],
   resources: ['resources/list', 'resources'],
@@ -61,7 +61,7 @@ export class ServersBehind {
     this.onChange = onChange
     const { fetch, cwd, onWarning } = options
     this.connections = new McpConnections({
-      // Which tools scripts see is said by patterns here, which a connection does not know.
+      // Patterns here select the tools that scripts see; a connection does not know them.
       servers: Object.fromEntries(Object.entries(config.servers).map(([name, { tools: _tools, ...server }]) => [name, server])),
       handlers: (server) => questions.makeHandlers(server),
       ...(fetch === undefined ? {} : { fetch }),

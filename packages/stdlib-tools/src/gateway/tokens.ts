@@ -20,7 +20,7 @@ const ALGORITHMS: { readonly [alg: string]: { readonly hash: string | null; read
 
 /** Clocks of two machines differ. */
 const LEEWAY_S = 30
-/** Whoever sends tokens of unknown keys must not make us ask all the time. */
+/** Tokens with unknown keys must not make us fetch the keys each time. */
 const REFETCH_MS = 60_000
 const TIMEOUT_MS = 10_000
 
@@ -29,7 +29,7 @@ const isRecord = (value: unknown): value is JsonRecord => typeof value === 'obje
 export interface TokenOptions {
   readonly fetch?: typeof globalThis.fetch
   readonly now?: () => number
-  /** Is told why a token is refused. */
+  /** Called with the reason why a token is refused. */
   readonly onRefusal?: (reason: string) => void
 }
 

@@ -1,4 +1,4 @@
-// How a run is told to stop. An AbortSignal is one of these; a run's own is not, because making the first AbortController of a process
+// Cancellation of runs. An AbortSignal is one of these; a run's own is not, because making the first AbortController of a process
 // takes several milliseconds in Node, and most runs are never cancelled.
 
 /** The part of AbortSignal that is needed here. */

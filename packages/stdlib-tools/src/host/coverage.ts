@@ -72,7 +72,7 @@ export class Coverage implements CoverageCounters {
 
   /** For the compiler: the number of the counter of a point. Compiling a file again, for another test, counts on. */
   number(file: SourceFile, point: CoveragePoint): number | null {
-    // Modules that are no files have names such as `<stdlib>/NAME` and `host/NAME`.
+    // Modules that are not files have names such as `<stdlib>/NAME` and `host/NAME`.
     if (file.name.startsWith('<') || this.skips(file.name, point.span)) return null
     const points = this.files.get(file.name) ?? new Map<string, Counted>()
     this.files.set(file.name, points)

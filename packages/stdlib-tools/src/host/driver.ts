@@ -3,7 +3,7 @@
 // The machine says what it wants through `answer` while it runs: an outcome given back at once is used at once, a promise
 // becomes a pending effect. Answers of pending effects are delivered one at a time, in the order in which they arrived, each
 // by one `resume`; a timer or the next slice is a `resume` without an answer. Everything that enters the machine is in the
-// journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
+// journal before the machine sees it. When the loop ends, for any reason, the signal passed to every effect aborts
 // and the loop waits until all of them have settled: nothing outlives its run.
 
 import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
@@ -59,7 +59,7 @@ export class Driver extends MachineDriver {
     return this.phase === 'ended'
   }
 
-  /** That a call waits for somebody outside is written down: whoever goes on with the run does not make it again. */
+  /** Records that a call waits for an outside answer, so that a resumed run does not repeat it. */
   protected async awaitOutside(id: number, token: string, signal: AbortSignal, limit: TokenLimit | null): Promise<ToolOutcome> {
     try {
       const call = this.begun.get(id)
@@ -95,7 +95,7 @@ export class Driver extends MachineDriver {
     const late = clock.until(dueAt, done.signal).then((): ToolOutcome => LATE)
     try {
       const first = await Promise.race([answer, late])
-      // Whoever is late is told so.
+      // Late answers are reported as such.
       if (first === LATE && isAnsweredOnce(token)) pendingResults.resolve(scopeToken(runId, token), LATE)
       return first
     } finally {
@@ -113,7 +113,7 @@ export class Driver extends MachineDriver {
     this.wake?.()
   }
 
-  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
+  /** Records the start of the run before it begins, so that the caller knows that it is stored. */
   logStart(now: number = this.options.startAt ?? this.options.clock.now()): void {
     const { begin } = this.options
     if (begin.kind !== 'start') return
@@ -191,7 +191,7 @@ export class Driver extends MachineDriver {
     }
   }
 
-  /** Makes a large input into values; a snapshot that is asked for meanwhile waits, as for a machine at work. */
+  /** Makes a large input into values; a snapshot requested meanwhile waits, as for a running machine. */
   private async takeInput(walk: ValueWalk): Promise<void> {
     this.inMachine = true
     try {
@@ -219,7 +219,7 @@ export class Driver extends MachineDriver {
     for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
       if (this.pending.has(id) || this.isHeld(id)) continue
       this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
-      // A snapshot is data: of another version, or of somebody who can seal one. Whoever answers relies on the types of the kind.
+      // A snapshot may be from another version or forged, but providers rely on the types of the effect.
       const problem = effectProblem(effect)
       const result = problem === null ? this.perform(effect, id, true) : runtimeError(problem)
       if (result instanceof Promise) this.keepPending(id, effect, result)
@@ -270,7 +270,7 @@ export class Driver extends MachineDriver {
     return this.performer.perform(effect, id, { askedAt: known?.askedAt ?? this.now, isAgain, waitsFor: known?.token ?? null })
   }
 
-  /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
+  /** Abandons effects whose task no longer waits: their signals abort, their answers are dropped. */
   private dropAbandoned(): void {
     if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
     const wanted = new Set(this.machine.pendingIds())
@@ -305,7 +305,7 @@ export class Driver extends MachineDriver {
     this.underWay.add(settled)
   }
 
-  /** Until an answer arrived, the time is reached, the run was told to exit, or it was cancelled. */
+  /** Waits until an answer arrives, the time is reached, the run must exit, or it is cancelled. */
   private async waitFor(wakeAt: number | null): Promise<void> {
     const { clock, signal } = this.options
     const mustWait = (): boolean =>
@@ -315,7 +315,7 @@ export class Driver extends MachineDriver {
       this.broken === null &&
       signal?.aborted !== true
     if (clock.virtual) {
-      // An answer that is being looked at has arrived.
+      // An answer that is being checked counts as arrived.
       for (
         let turn = 0;
         turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait();
@@ -337,7 +337,7 @@ export class Driver extends MachineDriver {
     }
   }
 
-  /** No answer is here or under way and no timer runs: waiting would last for ever. */
+  /** No answer is here or under way and no timer runs: waiting would last forever. */
   private isStuck(wakeAt: number | null): boolean {
     return wakeAt === null && this.arrived.length === 0 && this.pending.size === 0
   }
@@ -349,7 +349,7 @@ export class Driver extends MachineDriver {
     return { kind: 'cancelled', reason }
   }
 
-  /** Whether anything of the run is written down: an entry for each effect would be made in vain otherwise. */
+  /** Whether the run is recorded; if not, no journal entries are built. */
   private get isLogged(): boolean {
     return this.options.journal !== undefined || this.trace !== null
   }
@@ -378,8 +378,8 @@ export function makeStuckFault(): Fault {
 }
 
 /**
- * Raises ToolError `store_unavailable` when it cannot be written. An effect is written down before it is performed, so nothing has happened
- * that the journal does not know of.
+ * Raises ToolError `store_unavailable` when it cannot be written. An effect is recorded before it is performed, so no effect has happened
+ * that is not in the journal.
  */
 export function appendTo(journal: Journal, entry: JournalEntry): void {
   try {

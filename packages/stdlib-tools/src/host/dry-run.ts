@@ -1,4 +1,4 @@
-// A dry run: the script runs, and everything that would change the world is written down instead of done. Reading is done for
+// A dry run: the script runs, and effects that would change the world are recorded instead of performed. Reading is done for
 // real (by the level of each effect's row, refined by providers that know better: a tool that is declared read-only, an MCP
 // tool that its server marks so). What was not done is answered with a dry-run record where scripts see results, and
 // with the plain success of the operation where a builtin stands between.
@@ -74,7 +74,7 @@ function makeEntry(effect: Effect, call: EffectCall, performed: boolean): DryRun
   }
 }
 
-/** The answer that lets the script go on as if it had worked. */
+/** The answer that lets the script continue as if it had worked. */
 function pretendOutcome(effect: Effect, call: EffectCall): EffectOutcome {
   const { kind, args } = effect
   const { sideEffect } = EFFECTS[kind]

@@ -12,7 +12,7 @@ import type { RunResult } from './run.js'
 import { defineTool } from '../tools/host-tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/host-tools/edge.js'
 
-/** Forty dicts, each of which holds the one before twice: 2^40 values to whoever copies them. */
+/** Forty dicts, each of which holds the one before twice: 2^40 values when copied. */
 const SHARED = 'var x: any = 1\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
 /** Few objects, and one long text a thousand times. */
 const LONG_TEXTS = 'let s = "0123456789" * 100000\nvar x: any = []\nfor i in 1 to 1000 { x = x.push(s) }\n'

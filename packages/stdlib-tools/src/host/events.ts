@@ -1,4 +1,4 @@
-// What a run tells its host while it goes on. Each listener has a queue of its own and sees what happens from the moment it
+// Events of a run for its host. Each listener has its own queue and sees what happens from the moment it
 // began to listen; nothing is kept for those who come later, so a run without listeners costs nothing.
 
 import type { EffectKind, Plain } from '@bridle/vm'

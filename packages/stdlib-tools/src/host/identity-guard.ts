@@ -22,7 +22,7 @@ export interface IdentityGuard {
   readonly names: HostNames
   /** Whether this host defines a tool or operation of the name. */
   readonly serves: (name: string) => boolean
-  /** Whether a host in another process is asked for the rest. */
+  /** Whether a host in another process handles the rest. */
   readonly hasBridge: boolean
   readonly ceiling: GrantCeiling
 }

@@ -5,7 +5,7 @@ import type { EffectOutcome } from '@bridle/vm'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
 
-/** Characters that are hashed at once: a hash has a price of its own, and entries are short. */
+/** Characters that are hashed at once: a hash has its own price, and entries are short. */
 const BATCH = 32 * 1024
 
 export type HashHex = (bytes: Uint8Array) => string

@@ -27,11 +27,11 @@ export type JournalEntry =
       readonly program: string
       readonly label: string
       readonly sources?: ProgramSources
-      /** Where the run was gone on with from a snapshot, when it was: part of the keys of its calls. */
+      /** Where the run was continued from a snapshot, when it was: part of the keys of its calls. */
       readonly branches?: readonly RunBranch[]
       /** What the run may do; absent in journals of versions that did not say. */
       readonly authority?: RunAuthority
-      /** Nothing was changed, and nothing is to be where it goes on. */
+      /** Nothing was changed, and nothing is to be where it continues. */
       readonly dryRun?: boolean
     }
   /** `globals` and `limits` are what else decides how the run goes. */
@@ -43,7 +43,7 @@ export type JournalEntry =
       readonly limits?: Limits
     }
   /**
-   * The run goes on from a snapshot; only the part behind it can be replayed, from that snapshot. In the middle of a journal: in another
+   * The run continues from a snapshot; only the part behind it can be replayed, from that snapshot. In the middle of a journal: in another
    * process, with the authority of there.
    */
   | { readonly type: 'restore'; readonly now: number; readonly authority?: RunAuthority }
@@ -51,7 +51,7 @@ export type JournalEntry =
   | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
   | NestedEntry
-  /** A tool answered the call with `pending(token)`: somebody outside gives its result, and it is not made again. */
+  /** A tool answered the call with `pending(token)`: its result comes from outside, and the call is not repeated. */
   | { readonly type: 'token'; readonly id: number; readonly token: string; readonly limit?: TokenLimit }
   | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
   /** `trace`: journal-trace.ts. */
@@ -78,7 +78,7 @@ export interface Journal {
   close?(): void
 }
 
-/** Heap units of a journal in memory, when its host says nothing else. */
+/** Default limit of a journal in memory, in heap units. */
 const MOST_UNITS = 1 << 28
 
 const ENTRY_UNITS = 256

@@ -1,4 +1,4 @@
-// Calls of tools carry a hash of their arguments wherever somebody keeps or sees them, and a run that nobody looks at costs the same.
+// Calls of tools carry a hash of their arguments wherever they are recorded or observed, and an unobserved run costs the same.
 
 import { expect, test } from 'vitest'
 import { MemoryJournal } from './journal.js'

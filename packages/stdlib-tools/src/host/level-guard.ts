@@ -1,5 +1,5 @@
 // Refuses a program before its first instruction where its manifest shows what the security level of the run does not allow. The check at
-// the call stays: a manifest says nothing about what only the run knows.
+// the call stays: a manifest does not contain what is known only at run time.
 
 import type { EffectManifest, ToolUse } from '@bridle/compiler'
 import type { EffectKind } from '@bridle/vm'
@@ -14,7 +14,7 @@ import { EFFECTS } from '../library/effects/index.js'
 /** Raises ToolError `security_violation` with what the program can reach above the level. */
 export function checkLevel(manifest: EffectManifest, most: SecurityLevel, names: HostNames): void {
   const { kinds, tools } = manifest.script
-  // Where a name is known to the run only, the manifest has the effects of every standard tool: those are told by the call.
+  // Where a name is known to the run only, the manifest has the effects of every standard tool: those are known at the call.
   const isOpen = tools.some(({ via, name }) => via === 'tool' && name === '*')
   const needs: (readonly [what: string, level: SecurityLevel])[] = [
     ...(isOpen ? [] : kinds.filter(isEffectKind).map((kind) => [kind, findKindLevel(kind)] as const)),
@@ -51,7 +51,7 @@ function findReachLevels(reach: string, names: HostNames): (readonly [string, Se
   return [[reach, findIdentityLevel(makeMcpIdentity(reach.slice('mcp:'.length, slash), reach.slice(slash + 1)), names)]]
 }
 
-/** What the host does not have it cannot be asked for: a builtin, another host or nobody answers then, as the call tells. */
+/** Names that the host does not have are handled by a builtin, by another host or not at all; the call decides. */
 function findHostLevels(name: string, names: HostNames): (readonly [string, SecurityLevel])[] {
   if (!isOfHost(name, names)) return []
   return [[name, findIdentityLevel(makeBridgedIdentity(names, { tool: name, capability: name }), names)]]

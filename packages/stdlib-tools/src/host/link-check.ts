@@ -1,4 +1,4 @@
-// Refuses a program before its first instruction where what it declares cannot be met by this host: an alias of a tool that nobody has, or
+// Refuses a program before its first instruction where what it declares cannot be met by this host: an alias of an unknown tool, or
 // that has another version, and an import of a function that the host does not offer. No script can catch these usefully, since the
 // declarations are no calls. With `link: 'strict'` the effects of the manifest are asked about as well: each needs a provider and a grant.
 // Both may be wrong for a script that catches the error, or that is given a mock, so hosts ask for it.
@@ -22,7 +22,7 @@ import type { Grants } from './authority.js'
  */
 export type LinkMode = 'declared' | 'strict' | 'lazy'
 
-/** What is asked of a program: a compiled Module. */
+/** The checked program: a compiled Module. */
 export interface DeclaringProgram {
   readonly files: ReadonlyMap<string, SourceFile>
   readonly grants: ReadonlyMap<string, GrantDeclarations>

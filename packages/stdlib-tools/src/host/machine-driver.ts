@@ -1,5 +1,5 @@
 // What all drivers have in common: the machine, who answers its effects, and whether the machine is at work. In which order answers enter
-// it, and where that is written down, is the affair of each (driver.ts; durable/driver.ts).
+// it, and where that is recorded, differs between drivers (driver.ts; durable/driver.ts).
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { listUndos } from '../tools/dispatch/note-state.js'
@@ -31,11 +31,11 @@ export interface DriveObserver {
   readonly output?: (text: string) => void
   readonly effect?: (id: number, effect: Effect) => void
   readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
-  /** A tool that answers the effect makes a call of its own; false when that cannot be written down, and then it is not made. */
+  /** Records a nested call of a tool; false if that fails, and then the call is not made. */
   readonly nested?: (id: number, call: NestedCall) => boolean
   /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
   readonly exit?: (kind: RunExit['kind']) => void
-  /** Nothing can go on before an answer or a timer comes. */
+  /** Nothing can continue before an answer or a timer comes. */
   readonly waiting?: (pending: readonly number[], wakeAt: number | null) => void
 }
 
@@ -52,11 +52,11 @@ export interface DriveOptions {
     | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly perform: PerformEffect
-  /** Written down where a run goes on. */
+  /** Recorded where a run continues. */
   readonly authority?: RunAuthority | undefined
   readonly clock: Clock
   readonly runId: string
-  /** Where the run was gone on with from a snapshot, oldest first. */
+  /** Where the run was continued from a snapshot, oldest first. */
   readonly branches?: readonly RunBranch[] | undefined
   readonly journal?: Journal | undefined
   /** For the trace hash at the end of a journal; none is written without it. */
@@ -73,7 +73,7 @@ export interface DriveOptions {
   readonly startAt?: number | undefined
   /** Who waits for tools that answered `pending`. */
   readonly pendingResults?: Pick<PendingResults, 'wait' | 'resolve'> | undefined
-  /** Of a run that goes on: what is known of calls that were begun before. */
+  /** Of a run that continues: what is known of calls that were begun before. */
   readonly begun?: BegunCalls | undefined
   /** Signs what answers from outside must show. */
   readonly mint?: ((token: string) => string) | undefined
@@ -81,7 +81,7 @@ export interface DriveOptions {
   readonly link?: RunLink | undefined
 }
 
-/** What only the driver knows of a run, for a snapshot. */
+/** State of the driver for a snapshot. */
 export interface DriverState {
   readonly machine: Uint8Array
   readonly next: NextNumbers
@@ -92,7 +92,7 @@ export interface DriverState {
 /** What a run needs of its loop. */
 export interface RunDriver {
   run(): Promise<DriveEnd>
-  /** Writes down that the run begins, before it does: whoever started it knows then that it is kept. */
+  /** Records the start of the run before it begins, so that the caller knows that it is stored. */
   logStart(): void
   snapshot<T>(also: () => T): Promise<DriverState & { readonly also: T }>
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[]
@@ -101,7 +101,7 @@ export interface RunDriver {
   undos(): readonly UndoCall[]
 }
 
-/** Raised by a driver whose run ends in this process only: it goes on elsewhere, or later. */
+/** Raised by a driver whose run ends in this process only: it continues elsewhere, or later. */
 export class RunLeft extends Error {}
 
 /** Thrown by `snapshot` when there is nothing to take. */
@@ -113,11 +113,11 @@ export abstract class MachineDriver implements RunDriver {
   protected readonly options: DriveOptions
   protected readonly machine: DrivenMachine
   protected readonly performer: Performer
-  /** Whether the machine is at work: what is written down then happens within a step of it. */
+  /** Whether the machine is running: entries recorded then belong to its present step. */
   protected inMachine = false
   /** Null until the script ends the run by itself. */
   protected exitCode: number | null = null
-  /** What could not be written down; raised when the run would go on. */
+  /** The error of a failed record; raised when the run would continue. */
   protected broken: unknown = null
 
   constructor(options: DriveOptions, { now, kept, keepsNested = true }: Pick<PerformerParts, 'now' | 'kept' | 'keepsNested'>) {
@@ -156,7 +156,7 @@ export abstract class MachineDriver implements RunDriver {
   protected abstract log(entry: JournalEntry): void
   /** Of code of a tool that waits for an answer from outside, or for a time. */
   protected abstract awaitEvent(...asked: Parameters<PerformerParts['awaitEvent']>): ReturnType<PerformerParts['awaitEvent']>
-  /** Of a call that somebody outside answers. */
+  /** State of a call with an outside answer. */
   protected abstract awaitOutside(...asked: Parameters<PerformerParts['awaitToken']>): ReturnType<PerformerParts['awaitToken']>
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {

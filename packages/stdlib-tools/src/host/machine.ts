@@ -1,4 +1,4 @@
-// What a driver needs of a machine, and what it knows of the calls that the machine asked for. Apart from the drivers, since what works for
+// What a driver needs of a machine, and its state of the calls that the machine requested. Apart from the drivers, since what works for
 // them needs it too.
 
 import { TOOL_CALLS } from '../tools/dispatch/branches.js'
@@ -31,7 +31,7 @@ export interface DrivenMachine {
 /** Numbers of the next effect and the next tool call of a machine. */
 export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
 
-/** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
+/** For a machine that does not report branches: all output belongs to the continuing run. */
 export function readNextNumbers(machine: DrivenMachine): NextNumbers {
   const calls = machine.families?.get(TOOL_CALLS) as { readonly made: number } | undefined
   return { effect: machine.nextEffect ?? 1, call: (calls?.made ?? 0) + 1 }
@@ -50,7 +50,7 @@ export interface ArrivedAnswer {
 export interface BegunCall {
   /** When it was asked for first, milliseconds since 1970. */
   readonly askedAt: number
-  /** What its answer comes under, where it waits for somebody outside. */
+  /** The token of its answer, if it waits for one from outside. */
   readonly token: string | null
 }
 

@@ -13,7 +13,7 @@ import type { PerformEffect } from '../tools/executors/provider.js'
 export interface ManifestGuard {
   /** Asked for at the first effect, since most programs have none. */
   readonly manifest: () => EffectManifest
-  /** Kinds that the host itself adds, such as those of a builtin that it lets the run go on with. */
+  /** Kinds that the host itself adds, such as those of a builtin that it lets the run continue with. */
   readonly added: readonly string[]
   readonly names: HostNames
 }

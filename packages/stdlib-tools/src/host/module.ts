@@ -1,4 +1,4 @@
-// A compiled program, and what TypeScript knows of its input and result.
+// A compiled program, and the TypeScript types of its input and result.
 
 import type { CompileResult, EffectManifest, GrantDeclarations, HostImport } from '@bridle/compiler'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
@@ -15,7 +15,7 @@ export interface ProgramTypes {
   readonly output?: unknown
 }
 
-/** Of a program that nothing is said about. */
+/** For a program without declared types. */
 export interface AnyProgram {
   readonly input: unknown
   readonly output: Plain
@@ -116,14 +116,14 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
     return { text, span, file: this.files.get(this.file)! }
   }
 
-  /** Whether the program may put a tool of that name into a registry of its own. */
+  /** Whether the program may put a tool of that name into its own registry. */
   mayDefineTool(name: string): boolean {
     return this.analysis.mayDefineTool(name)
   }
 
   /**
    * Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. A text does not say everything: a name may be put
-   * together as the program runs (`x |> name`). So runs are held to the manifest that was compared, whatever the runtime says of others.
+   * together as the program runs (`x |> name`). So runs are limited to the compared manifest, regardless of the runtime's settings.
    */
   checkCeiling(ceiling: readonly string[]): void {
     const above = this.analysis.above(ceiling)

@@ -79,7 +79,7 @@ const read = new WeakMap<StoredModule, { readonly module: CompiledModule | null 
 
 type SourceResolution = Extract<Resolution, { kind: 'source' }>
 
-/** A module of the embedded table: its text is read for whoever looks into it, its code for whoever compiles. */
+/** A module of the embedded table: its source is loaded on request, its code for compiling. */
 class StdModule implements SourceResolution {
   readonly kind = 'source'
   readonly key: string
@@ -110,7 +110,7 @@ export function findStdChunk(key: string, added: ReadonlyMap<string, string>): M
   return found.kind === 'source' ? (found.readCompiled?.()?.chunk ?? null) : null
 }
 
-/** What a program says of a standard module: the key; text and hash for whoever asks. */
+/** A program's reference to a standard module: the key; source and hash on request. */
 class StdSource implements ModuleSource {
   readonly key: string
   private readonly found: SourceResolution
@@ -181,7 +181,7 @@ export class SourceCollector {
   }
 }
 
-/** Sources that were written down, checked field by field; null for anything else. */
+/** Stored sources, checked field by field; null for anything else. */
 export function parseSources(raw: unknown): ProgramSources | null {
   const data = raw as { [Name in keyof ProgramSources]?: unknown } | null
   if (typeof data !== 'object' || data === null || !isSource(data.entry)) return null
@@ -252,7 +252,7 @@ export function makeRecordedResolver(
   }
 }
 
-/** Families of tools that the host had when the sources were written down, as far as the program imported them. */
+/** Tool families of the host when the sources were stored, as far as the program imported them. */
 export function listRecordedFamilies({ imports }: ProgramSources): ReadonlySet<string> {
   return new Set(
     imports.flatMap(([, path, key]) =>

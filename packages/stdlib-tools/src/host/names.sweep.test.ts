@@ -1,5 +1,5 @@
 // Names that every JavaScript object has (`constructor`, `__proto__`) are names like any others to every builtin: tables are asked for
-// models, kinds, scopes and types by what a script says. Whatever a builtin makes of them, the run ends as runs do.
+// models, kinds, scopes and types by what a script says. For every builtin, the run ends with a regular result.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ const KEYS = [
   ],
 ]
 
-/** Without a world everything from outside is refused; what waits for ever is cancelled. */
+/** Without a world everything from outside is refused; what waits forever is cancelled. */
 const runtime = createRuntime({ clock: new VirtualClock(0), grants: ['*'], limits: { fuel: 1e5 } })
 
 async function runToEnd(source: string): Promise<string> {

@@ -1,5 +1,5 @@
-// Has effects answered on behalf of a driver: makes the call that a provider is told of, judges what a tool calls in turn, and looks at
-// what comes back before the machine sees it. Which effect is asked for when, and what is done with the answer, is the driver's.
+// Performs effects on behalf of a driver: makes the call for a provider, judges nested calls of a tool, and checks
+// results before the machine sees them. The driver decides when an effect is performed and what happens with its outcome.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
 import { beginNested, endNested, judgeNested, leaveNested } from '../tools/dispatch/nested-calls.js'
@@ -36,16 +36,16 @@ export interface PerformerParts {
   readonly heapLimit?: number | undefined
   readonly machine: () => DrivenMachine
   readonly now: () => number
-  /** Whether the run has ended or cannot go on: nothing more is begun. */
+  /** Whether the run has ended or cannot continue: nothing more is begun. */
   readonly isOver: () => boolean
   readonly isInMachine: () => boolean
-  /** Raises what keeps the entry from being written down. */
+  /** Throws if the entry cannot be recorded. */
   readonly log: (entry: JournalEntry) => void
   /** Resolves when what was logged so far is kept; null: it is when `log` returns. */
   readonly kept?: () => Promise<void>
-  /** False where nobody keeps what a tool does inside its call: in a call that is made again, everything inside may have been begun before. */
+  /** False if nested calls of a tool are not recorded: then any nested call of a repeated call may have been begun before. */
   readonly keepsNested?: boolean
-  /** What was logged is lost: the run cannot go on. */
+  /** What was logged is lost: the run cannot continue. */
   readonly fail: (cause: unknown) => void
   readonly exit: (code: number) => void
   readonly link?: RunLink | undefined
@@ -68,10 +68,10 @@ export interface CallFacts {
 
 export class Performer {
   private readonly parts: PerformerParts
-  /** By effect id, for effects whose provider looked at its signal and that have not settled. */
+  /** By effect id, for unsettled effects whose provider accessed its signal. */
   private readonly aborts = new Map<number, AbortController>()
   private whole: AbortController | null = null
-  /** Answers that are being looked at. */
+  /** Answers that are being checked. */
   private checking = 0
 
   constructor(parts: PerformerParts) {
@@ -182,7 +182,7 @@ export class Performer {
   }
 
   private readonly open = new Map<number, number>()
-  /** Effects that are answered again and whose inside nobody has kept. */
+  /** Repeated effects whose nested calls were not recorded. */
   private readonly unsure = new Set<number>()
 
   private beginNote(id: number, asked: AskedNote): BegunNote | null {
@@ -220,7 +220,7 @@ export class Performer {
     })
   }
 
-  /** Null when no task waits for the effect any more: a call for nobody is not made. */
+  /** Null if no task waits for the effect any more: then the call is not made. */
   admitNested(id: number, asked: Parameters<NestedGate['admit']>[0]): AdmittedCall | null {
     const machine = this.parts.machine()
     // A machine that cannot count what it allowed allows nothing.
@@ -257,7 +257,7 @@ export class Performer {
     this.enterNested({ type: 'nested_end', id, inside: this.parts.isInMachine(), call, outcome, now: this.parts.now() })
   }
 
-  /** Written down first; whoever makes the call is not the one to be told that it cannot be. */
+  /** Recorded first; a failure to record is not reported to the caller of the tool. */
   private enterNested(entry: NestedEntry): void {
     try {
       this.parts.log(entry)
@@ -289,7 +289,7 @@ export function noteNested(machine: DrivenMachine, entry: NestedEntry): void {
   )
 }
 
-/** Made for every call, so it makes nothing itself before it is asked. */
+/** Created for every call, so its members are created on access. */
 class Gate implements NestedGate {
   private readonly performer: Performer
   private readonly id: number
@@ -309,7 +309,7 @@ class Gate implements NestedGate {
   }
 }
 
-/** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
+/** The context of an effect. Most effects are answered synchronously and never use their signal, so it is created on access. */
 class Call implements EffectCall {
   private readonly parts: PerformerParts
   private readonly performer: Performer
@@ -380,7 +380,7 @@ export function makeKeyPrefix(runId: string, branches: readonly RunBranch[], id:
   return branch === undefined ? runId : `${runId}~${branch.name}`
 }
 
-/** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
+/** An error that a provider threw instead of answering. It is a bug of the provider or the host, and is raised in the script. */
 export function makeFailure(effect: Effect, cause: unknown): EffectOutcome {
   return categorizedError('generic', `${effect.kind} failed: ${describeCause(cause)}`)
 }

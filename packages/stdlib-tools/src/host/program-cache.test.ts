@@ -1,4 +1,4 @@
-// Programs that are kept between processes: used only when they are what compiling would give, whatever the bytes say.
+// The program cache: an entry is used only if it equals the result of compiling, whatever its bytes are.
 
 import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

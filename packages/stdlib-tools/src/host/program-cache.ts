@@ -2,7 +2,7 @@
 //
 // An entry says what it was made of: the engine, the name and text of the script, the settings, and every import with the text that
 // it gave. It is used when all of that is still so, its checksum fits and the verifier passes it; anything else is compiled as usual
-// and replaces it. Programs with findings are not kept, because whoever runs them is to see the findings each time.
+// and replaces it. Programs with findings are not cached, so that the findings are shown each time.
 //
 // Layout: the checksum (4 bytes, little-endian, FNV-1a of what follows), the length of the facts (4 bytes), the facts as JSON in
 // UTF-8, the program (compiler, bytecode/serialize.ts).

@@ -41,7 +41,7 @@ interface Keeping {
   readonly settings: string
 }
 
-/** What a compiler knows of its runtime. */
+/** Settings of the runtime for the compiler. */
 export interface CompilerParts {
   readonly options: RuntimeOptions
   readonly host: Host
@@ -204,7 +204,7 @@ export class ProgramCompiler {
     return new SourceCollector(this.host, this.std, this.options.resolve ?? null)
   }
 
-  /** Where a program of these settings is kept; null where more goes into it than an entry tells. */
+  /** The cache entry for these settings; null if the program depends on more than an entry records. */
   private findKeeping(settings: CompileSettings): Keeping | null {
     const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints, coverage } = this.options
     const { file, ...others } = settings

@@ -1,4 +1,4 @@
-// Runs that go on from what was written down: replays, runs whose process ended, pieces of durable runs. Apart from runtime.ts, because a
+// Runs that continue from records: replays, runs whose process ended, pieces of durable runs. Apart from runtime.ts, because a
 // run that begins needs none of it.
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
@@ -30,7 +30,7 @@ import type { Host } from '../tools/host-tools/host.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 
-/** What goes on with runs needs of the runtime. */
+/** What continues with runs needs of the runtime. */
 export interface RecordingParts {
   readonly host: Host
   readonly hashHex: (bytes: Uint8Array) => string
@@ -64,7 +64,7 @@ export interface Origin {
   /** What is known of calls that were begun before. */
   readonly begun?: BegunCalls
   readonly machine: Uint8Array | null
-  /** Where it was gone on with before, and now; none for a run that begins. */
+  /** Where it was continued before, and now; none for a run that begins. */
   readonly branches?: readonly RunBranch[]
   readonly authority: RunAuthority
 }

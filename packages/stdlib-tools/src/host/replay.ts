@@ -73,17 +73,17 @@ export interface ReplayOptions {
   readonly hashHex: HashHex
   /** Called with each piece of output. */
   readonly output?: (text: string) => void
-  /** After each exit; the machine to go on with (the conformance runner swaps in a restored one). */
+  /** After each exit; the machine to continue with (the conformance runner swaps in a restored one). */
   readonly afterExit?: (machine: DrivenMachine, exit: RunExit, answer: AnswerEffect) => DrivenMachine
-  /** Answers so many calls and stops in front of the next. */
+  /** Answers this many calls and stops in front of the next. */
   readonly until?: number
   /** By number of the call: what it is answered instead of what was recorded. */
   readonly edits?: ReadonlyMap<number, EffectOutcome>
-  /** The journal may end anywhere, and may have been gone on with by other processes (`restore` entries in its middle). */
+  /** The journal may end anywhere, and may have been continued by other processes (`restore` entries in its middle). */
   readonly isOpen?: boolean
   /** The machine was restored from a snapshot, and the entries are what came behind it. */
   readonly tailOf?: { readonly authority: RunAuthority | null } | null
-  /** The machine as another process went on with it: under an authority that is not the one of before. */
+  /** The machine as another process continued with it: under an authority that is not the one of before. */
   readonly restored?: (machine: DrivenMachine, authority: RunAuthority, answer: AnswerEffect) => DrivenMachine
 }
 
@@ -112,7 +112,7 @@ export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
 
 /** How a call is shown and compared. */
 export function makeCall(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
-  // A damaged journal may have anything here; what is no record has no names, and differs from what the program asks.
+  // A damaged journal may have anything here; what is not a record has no names, and differs from what the program asks.
   const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as PlainRecord
   const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
   const named = [tool, name, op].find((each) => typeof each === 'string')
@@ -209,7 +209,7 @@ class Replayer {
   }
 
   private answer(effect: Effect, id: number): EffectOutcome | null {
-    // The machine may go on with other tasks after a mismatch; what it asks then is not answered and not judged.
+    // The machine may continue with other tasks after a mismatch; what it asks then is not answered and not judged.
     if (this.divergence !== null || this.stop !== null) return null
     const actual = makeCall(id, effect)
     const place = this.machine.place ?? null

@@ -1,4 +1,4 @@
-// A run that goes on has the smaller of the limits that it was begun with and those of the host that goes on with it; only `widen` gives
+// A run that continues has the smaller of the limits that it was begun with and those of the host that continues with it; only `widen` gives
 // it those of the host.
 
 import { describe, expect, test } from 'vitest'

@@ -41,12 +41,12 @@ export class RunAuthorities {
     }
   }
 
-  /** What a run that goes on may do. Raises SnapshotError where that cannot be said. */
+  /** What a run that continues may do. Raises SnapshotError where that cannot be said. */
   resume(before: RunAuthority | null, options: StartOptions, widen: boolean): RunAuthority {
     const now = this.make(options)
     if (widen) return now
     if (before === null) {
-      // Whoever says what the run may do has looked; a host that says nothing would give it everything that the host has.
+      // An explicit authority of the host is used; without one the run would get everything that the host has.
       if (options.grants !== undefined) return now
       throw new SnapshotError(
         'authority',

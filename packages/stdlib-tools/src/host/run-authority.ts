@@ -30,7 +30,7 @@ export interface RunAuthority {
   readonly isHeld: boolean
   /** What the host says about its providers (RuntimeOptions.confinement); null: nothing. */
   readonly confinement: Plain
-  /** What the run may use up; null: written down by a version that did not say. */
+  /** Budgets of the run; null in records of versions without them. */
   readonly limits: RunLimits | null
 }
 
@@ -172,7 +172,7 @@ function readScope(raw: unknown): GrantScope {
   }
 }
 
-/** Raises SnapshotError: rules that cannot be read must not be rules that nobody made. */
+/** Throws SnapshotError: unreadable rules must not count as absent. */
 function readApprovalScope(raw: unknown): ApprovalScope {
   try {
     const { rules, expiresMs } = record(raw)

@@ -11,7 +11,7 @@ export function runLimits(limits: Partial<Limits>): RunLimits {
   return makeLimits((name) => limits[name] ?? DEFAULT_LIMITS[name])
 }
 
-/** The smaller of each; null says nothing. */
+/** The smaller of each; null means no limit. */
 export function joinLimits<A extends RunLimits | null>(a: A, b: RunLimits | null): A | RunLimits {
   if (a === null || b === null) return a ?? b ?? a
   return makeLimits((name) => Math.min(a[name], b[name]))

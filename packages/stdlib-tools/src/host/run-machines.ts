@@ -36,7 +36,7 @@ import type { RunAuthority } from './run-authority.js'
 import type { MachineListeners } from './run.js'
 import type { MachineMakers, RuntimeOptions, StartOptions } from './runtime-options.js'
 
-/** What a machine is told of its run. */
+/** Facts about a run for its machine. */
 export type MachineSettings = Pick<
   StartOptions,
   'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier' | 'copies'
@@ -53,7 +53,7 @@ export interface MachineParts {
 }
 
 export class RunMachines {
-  /** What scripts are told about the operations of this host. */
+  /** The operations of this host, for scripts. */
   readonly capabilities: HostCapabilities
   private readonly options: RuntimeOptions
   private readonly host: Host
@@ -108,7 +108,7 @@ export class RunMachines {
     }
   }
 
-  /** What families of builtins are told. */
+  /** Configuration for families of builtins. */
   private makeHostData(
     { authority, branches, bridge, reportsOnly, hasInbox }: MachineSettings,
     { report, piece, keepsCalls }: { readonly [Name in 'report' | 'piece' | 'keepsCalls']: MachineListeners[Name] | undefined },
@@ -155,7 +155,7 @@ function makeStates({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() 
   return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
 }
 
-/** Null for a run that asks nobody. */
+/** Null for a run without questions to people. */
 function listApprovalScopes(scopes: GrantCeiling): readonly ApprovalScope[] | null {
   const found = scopes.flatMap(({ approve }) => (approve === undefined ? [] : [approve]))
   return found.length === 0 ? null : found

@@ -24,7 +24,7 @@ import { withPropagation } from './trace/propagate.js'
 import type { TraceRecorder } from './trace/recorder.js'
 
 export interface Services {
-  /** Kinds of effect that somebody answers. */
+  /** Kinds of effect that have a provider. */
   readonly kinds: ReadonlySet<string>
   readonly perform: PerformEffect
   /** Whether no provider of the host answers calls of tools in its place. */
@@ -153,7 +153,7 @@ function makePerformer(
   )
 }
 
-/** Where the trace is required nothing happens before it is written down. */
+/** With a required trace, an effect is traced before it is performed. */
 function withRecorder(
   recorder: TraceRecorder,
   secretsOf: (effect: Effect) => readonly string[],

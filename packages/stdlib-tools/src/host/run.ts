@@ -1,4 +1,4 @@
-// One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
+// One run as its host holds it: events while it continues, a result that always resolves, snapshots, cancellation. The work is
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { listenForAbort } from '../library/abort.js'
@@ -79,7 +79,7 @@ export type RunResult<Output = Plain> = Ended &
     | { readonly status: 'cancelled'; readonly reason: string }
   )
 
-/** What a machine tells beside its exits; neither has any influence on it. */
+/** Notifications of a machine besides its exits; they do not influence it. */
 export interface MachineListeners extends Pick<MachineOptions, 'trace' | 'spans'> {
   readonly report?: ReportListener
   readonly piece?: PieceListener
@@ -93,19 +93,19 @@ export interface RunParts {
   readonly program: { readonly hash: () => string; readonly label: string; readonly sources: ProgramSources }
   readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
   readonly tracing?: TraceOptions | undefined
-  /** Of a run that goes on: what is known of calls that were begun before. */
+  /** Of a run that continues: what is known of calls that were begun before. */
   readonly begun?: BegunCalls | undefined
   readonly begin:
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly input: Plain
-  /** Where the run was gone on with from a snapshot, oldest first. */
+  /** Where the run was continued from a snapshot, oldest first. */
   readonly branches: readonly RunBranch[]
   readonly host: Host
   readonly bridge?: HostBridge | undefined
   /** A function: they are made with the first effect. */
   readonly providers: ProviderSources
-  /** Throws when the run needs kinds of effect that nobody provides. Providers are made before it begins then. */
+  /** Throws if the run needs kinds of effect without a provider. Providers are then created before the start. */
   readonly checkProviders?: (provided: ReadonlySet<string>) => void
   readonly authority: RunAuthority
   /** What the host allows of tools. */
@@ -128,7 +128,7 @@ export interface RunParts {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onWaiting?: ((wait: Wait) => void) | undefined
   readonly onYield?: (() => void) | undefined
-  /** Only `raw` is asked of the result: `value` is null, and nothing is converted. */
+  /** Only `raw` of the result is needed: `value` is null, and nothing is converted. */
   readonly rawResult?: boolean | undefined
   /** What ints beyond ±2^53 are in the result. */
   readonly integers?: 'bigint' | 'number' | undefined
@@ -140,10 +140,10 @@ export interface RunParts {
   readonly latency?: ((id: number) => Promise<void>) | undefined
   /** Another loop in the place of the driver: one whose calls and waits belong to what keeps the run. `pack` makes snapshots of it. */
   readonly drive?: ((options: DriveOptions, pack: (state: DriverState) => Uint8Array) => RunDriver) | undefined
-  /** Output before the snapshot that the run goes on from. */
+  /** Output before the snapshot that the run continues from. */
   readonly outputBefore: string
   readonly dryRunBefore: readonly DryRunEntry[]
-  /** When the run began, for one that goes on; null for a fresh one. */
+  /** When the run began, for one that continues; null for a fresh one. */
   readonly startedAt: number | null
   /** Calls tools that undo what was done; what could not be, as text. */
   readonly undo?: ((undos: readonly UndoCall[]) => Promise<string | null>) | undefined
@@ -160,7 +160,7 @@ export interface Wait {
 }
 
 export interface SnapshotOptions {
-  /** `omit`: whoever resumes brings the module, and the bytes are as small as the state. `embed` when absent. */
+  /** `omit`: the module must be passed to `resume`, and the bytes contain only the state. Default `embed`. */
   readonly sources?: 'embed' | 'omit'
 }
 
@@ -194,7 +194,7 @@ export class Run<Output = Plain> {
   private readonly startedAt: number
   private readonly clock: Clock
   private readonly recorder: TraceRecorder | null
-  /** What is left of the budgets that the start gave. */
+  /** The remaining budgets of the start. */
   readonly budgets: BudgetMeter
   private text: string
   private isHeadLogged = false
@@ -293,7 +293,7 @@ export class Run<Output = Plain> {
     )
     const { budgets, scope } = parts.budgets
     this.budgets = new BudgetMeter(budgets, scope, () => this.driver.budgetCounters())
-    // Begins in a later turn, so that whoever holds the run can listen first.
+    // Begins in a later turn, so that the caller can add listeners first.
     // The type of the value is what the module was compiled with.
     this.result = Promise.resolve().then(() => this.execute()) as Promise<RunResult<Output>>
     // A host that only listens to events must not die of an unhandled rejection; awaiting `result` still rejects.
@@ -310,18 +310,18 @@ export class Run<Output = Plain> {
     return this.text
   }
 
-  /** `await using run = runtime.start(module)`: a run that is left is cancelled, and what it kept open is closed. */
+  /** `await using run = runtime.start(module)`: at the end of the block the run is cancelled and its resources are closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.cancel('the run was left')
     await this.result
   }
 
-  /** Ends the run; effects under way are given up, processes and connections closed. */
+  /** Ends the run; effects in progress are aborted, processes and connections closed. */
   cancel(reason = 'cancelled by host'): void {
     this.abort.abort(new Error(reason))
   }
 
-  /** Ends the run in this process, and nothing of it for whoever goes on with it. */
+  /** Ends the run in this process only; another process can continue it. */
   release(reason: RunLeft): void {
     this.abort.abort(reason)
   }
@@ -331,9 +331,9 @@ export class Run<Output = Plain> {
     return this.driver.pendingCalls()
   }
 
-  /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
+  /** The whole run as bytes, at its present or next suspension; `runtime.resume` continues from them. The run itself continues too. */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
-    // At the same moment: until this function goes on, the machine may have printed more.
+    // At the same moment: until this function continues, the machine may have printed more.
     const { also, ...state } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
     return this.parts.pack({ ...state, startedAt: this.startedAt, ...also }, options)
   }
@@ -409,7 +409,7 @@ export class Run<Output = Plain> {
     const { journal, runId, program, authority, branches, dryRun } = this.parts
     if (journal === undefined || this.isHeadLogged) return
     this.isHeadLogged = true
-    // The hash is asked for only here: making it loads a library, which a plain run has no use for.
+    // The hash is computed only here, because it loads a library that a plain run does not need.
     const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
     const sources = withoutStd(program.sources)
     const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
@@ -446,7 +446,7 @@ export class Run<Output = Plain> {
     const schema = this.parts.output ?? null
     if (schema === null) return result
     const found = await schema.check(result.value)
-    // A schema may turn data into anything; whoever gave it knows what.
+    // A schema may transform data to anything; its author knows the type.
     if (found.ok) return { ...result, value: found.value as Plain }
     const fault = makeRuntimeFault(`the result of ${this.parts.program.label} is not as declared: ${found.path}: ${found.reason}`)
     return { ...this.describeEnded(), status: 'failed', error: new ScriptError(fault) }
@@ -493,7 +493,7 @@ export function findComplaint(result: RunResult): string | null {
   }
 }
 
-/** Host data of what was thrown; data that cannot cross is told as such. */
+/** Host data of a thrown value; data that cannot be converted is reported as such. */
 function toPlain(value: Value): Plain {
   try {
     const walk = new PlainWalk(value, MOST_THROWN, { hasPrototype: true })

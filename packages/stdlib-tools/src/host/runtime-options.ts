@@ -63,13 +63,13 @@ export interface RuntimeOptions extends HostParts {
   readonly resultCache?: ResultCache
   /** Time limits, redirects and repetitions of requests whose script names none. */
   readonly requestDefaults?: RequestDefaults
-  /** What answers effects: files, processes, HTTP, MCP … . None by default. A function is asked at the first effect of each run. */
+  /** What answers effects: files, processes, HTTP, MCP … . None by default. A function is called at the first effect of each run. */
   readonly providers?: ProviderSources
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
   readonly grants?: readonly Grant[]
   /**
    * Whether runs are held to the manifest of their program (module.manifest): an effect or tool that the analysis of its text
-   * did not find is refused. True by default; false where the script has all the authority of whoever started it.
+   * did not find is refused. True by default; false if the script has all the authority of the user who started it.
    */
   readonly enforceManifest?: boolean
   /**
@@ -79,7 +79,7 @@ export interface RuntimeOptions extends HostParts {
    */
   readonly link?: LinkMode
   readonly limits?: Partial<Limits>
-  /** What ints beyond ±2^53 are in results, where a start says nothing: `bigint` (the default, exact) or the nearest `number`. */
+  /** Default type of ints beyond ±2^53 in results: `bigint` (the default, exact) or the nearest `number`. */
   readonly integers?: 'bigint' | 'number'
   /** Finds modules beside `std/` and `host/`. */
   readonly resolve?: ResolveModule
@@ -98,7 +98,7 @@ export interface RuntimeOptions extends HostParts {
   readonly clock?: Clock
   readonly random?: RandomSource
   /**
-   * Secrets that sign completion keys and keys of events. The same ones in every process that goes on with the runs; a store of durable runs has
+   * Secrets that sign completion keys and keys of events. The same ones in every process that continues with the runs; a store of durable runs has
    * one of its own where the host names none.
    */
   readonly keys?: KeyRing
@@ -117,8 +117,8 @@ export interface RuntimeOptions extends HostParts {
    */
   readonly securityLevel?: SecurityLevel
   /**
-   * About which calls of scripts a person is asked, by tool, effect, side effect, level or arguments, and who asks
-   * (docs/tools/approvals.md). Where no function asks, the run waits until `runtime.approvals` is told an answer. It gives no power.
+   * Which calls of scripts need approval, by tool, effect, side effect, level or arguments, and who asks
+   * (docs/tools/approvals.md). Without a function the run waits for an answer through `runtime.approvals`. This option grants no power.
    */
   readonly approve?: Approve
   /**
@@ -141,7 +141,7 @@ export interface RuntimeOptions extends HostParts {
   readonly pins?: ReadonlyMap<string, string>
   /** What results of tools are watched for; driftGuard makes it of a lock file (docs/tools/lock.md). */
   readonly drift?: DriftWatch
-  /** Is told of every tool that a program defines. */
+  /** Receives every tool that a program defines. */
   readonly onTool?: (tool: DefinedTool) => void
   /** Modules that run before every program, such as `std/NAME` of `std`; they bind nothing in it. */
   readonly prelude?: readonly string[]
@@ -155,7 +155,7 @@ export interface RuntimeOptions extends HostParts {
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
 
-/** Of everything that goes on with a run: it has no more power than it had, unless the host says so. */
+/** Of everything that continues a run: it has no more power than it had, unless the host says so. */
 export interface ResumeAuthority {
   /** The run has what the runtime and these options give, also where it had less before. */
   readonly widen?: boolean
@@ -191,7 +191,7 @@ export interface ReplaySettings
     Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'>,
     ResumeAuthority {}
 
-/** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
+/** As ReplayEnd; a replay that was stopped can continue as its own run: `runtime.resume(result.snapshot())`. */
 export type ReplayResult =
   | Exclude<ReplayEnd, { readonly kind: 'stopped' | 'open' }>
   | (Omit<Extract<ReplayEnd, { readonly kind: 'stopped' }>, 'machine'> & {
@@ -242,14 +242,14 @@ export interface StartOptions<Input = unknown> {
   readonly defaultDeny?: boolean | 'effects'
   /** Lowers that of the runtime, as in RuntimeOptions. */
   readonly securityLevel?: SecurityLevel
-  /** How often, and for how much, tools may be called; `run.budgets` says what is left. */
+  /** Limits on the number and cost of tool calls; `run.budgets` has the rest. */
   readonly budgets?: Budgets
   readonly limits?: Partial<Limits>
   readonly signal?: AbortSignal
   readonly journal?: Journal
   /** Traces the run, in place of what the runtime says. */
   readonly tracing?: TraceOptions
-  /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
+  /** Performs reading effects and records the others; the list is `result.wouldHaveDone`. */
   readonly dryRun?: boolean
   readonly onEvent?: (event: RunEvent) => void
   /** `progress(…)` and the log functions are events of type `report` only, and print nothing. */
@@ -259,9 +259,9 @@ export interface StartOptions<Input = unknown> {
    * payload {session_id, at: turn | end}, with a list of texts. Given again with a replay.
    */
   readonly hasInbox?: boolean
-  /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
+  /** Called whenever no task can continue before an answer or a timer: the place to take a snapshot. */
   readonly onWaiting?: (wait: Wait) => void
-  /** Called whenever the machine stops and the run is not over, before what it printed is handed on. */
+  /** Called whenever the machine stops and the run is not over, before its output is delivered. */
   readonly onYield?: () => void
   /** The host reads only `raw` of the result: `value` is null then, and a value that cannot leave the machine is no failure. */
   readonly rawResult?: boolean
@@ -270,7 +270,7 @@ export interface StartOptions<Input = unknown> {
   /** What the answer of a call waits for before it is delivered; for simulations of slow and fast services. */
   readonly latency?: (id: number) => Promise<void>
   readonly globals?: { readonly [name: string]: Value }
-  /** A builtin that the run goes on with when the program has ended well (vm.ts). */
+  /** A builtin that the run continues with when the program has ended well (vm.ts). */
   readonly epilogue?: string
   /** A host in another process (the `/bridge` entry), for tools and operations that this one does not define. */
   readonly bridge?: HostBridge
@@ -279,7 +279,7 @@ export interface StartOptions<Input = unknown> {
   readonly runId?: string
   /** When code is compiled to JavaScript; null: never. By default hot code is, where the host allows it. */
   readonly tier?: TierOptions | null
-  /** Is told of every copy that is made of a container because somebody else may hold it. All of the run is in the base tier then. */
+  /** Receives every copy of a container that may be shared. The whole run is then in the base tier. */
   readonly copies?: (copy: CopyRecord) => void
   /** Puts another machine in the place of the plain one: for tools that stop, restore or watch it at every step. */
   readonly machine?: (makers: MachineMakers) => DrivenMachine

@@ -435,7 +435,7 @@ return r
 
     const second = makeGated()
     second.open()
-    // Nothing of the first host is left: another runtime, no module resolver.
+    // Nothing of the first host is used: another runtime, no module resolver.
     const resumed = await makeRuntime({ tools: [second.tool] }).resume(bytes).result
     expect(resumed).toMatchObject({
       status: 'done',

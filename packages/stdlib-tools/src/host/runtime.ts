@@ -121,7 +121,7 @@ export class Runtime {
     }
   }
 
-  /** Requests that wait for somebody, where `approve` has no function that asks: they are answered here, in any process that resumes the run. */
+  /** Waiting requests if `approve` has no function that asks. Answer them here, in any process that resumes the run. */
   get approvals(): ApprovalDesk {
     return (this.desk ??= new ApprovalDesk())
   }
@@ -181,7 +181,7 @@ export class Runtime {
   }
 
   /**
-   * Goes on with the runs of the store that nobody works on any more: those whose process died, or gave them back. Each is played from
+   * Continues runs of the store without a worker: those whose process died, or gave them back. Each is replayed from
    * its journal, with nothing performed, to the place where that ends; then it is a run like any other, under the grants of now. Calls
    * that were under way then are made again when that does no harm, with the same idempotency key. Raises ToolError `store_unavailable`.
    */
@@ -191,7 +191,7 @@ export class Runtime {
   }
 
   /**
-   * Goes on with one run from its journal, as `recover` does with those of a store. The entries that follow go to `options.journal`, which
+   * Continues one run from its journal, as `recover` does with those of a store. The entries that follow go to `options.journal`, which
    * is to stand behind the old ones.
    */
   continueRecording(
@@ -210,7 +210,7 @@ export class Runtime {
   // ---------------------------------------------------------------------------------------------------------- durable runs
 
   /**
-   * A run for a store of durable runs (durable/worker.ts): what it is begun with, and what it may do, is written down here, and a worker
+   * A run for a store of durable runs (durable/worker.ts): its input and authority are recorded here, and a worker
    * begins it. Raises what `start` raises.
    */
   /** `as`: with the powers of another run, instead of those that the host and the options give. */
@@ -290,7 +290,7 @@ export class Runtime {
   }
 
   /**
-   * Goes on from a snapshot, as often as wanted: each resume is a run of its own. What was under way is asked for again, with the
+   * Continues from a snapshot, as often as wanted: each resume is its own run. Effects in progress are requested again, with the
    * same idempotency key. The bytes carry the program, unless they were taken with `sources: 'omit'`; then `module` is needed.
    * They carry what the run was allowed, too: it is allowed what both they and this runtime give, unless `widen` is set.
    * Raises SnapshotError for bytes that are damaged or do not fit the program, CompileError when the sources no longer compile.
@@ -305,7 +305,7 @@ export class Runtime {
     return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, { ...snapshot, branches, authority }, merged)
   }
 
-  /** What `resume` would let a run do that it was not allowed when it was written down, in words; only `widen` lets it. */
+  /** The powers that `resume` would add to those of the snapshot, in words; only `widen` adds them. */
   widenings(before: RunAuthority, options: ResumeOptions = {}): readonly string[] {
     return listWidenings(before, this.authorities.make(options), Object.keys(EFFECTS))
   }
@@ -380,7 +380,7 @@ export class Runtime {
       runId,
       program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
-        // Whoever brings a machine of his own looks at its effects.
+        // A caller with a custom machine checks its effects itself.
         const told = options.machine === undefined ? listeners : { ...listeners, keepsCalls: () => true }
         const makers = this.machines.makers(module, { ...options, runId, branches, authority }, answer, told)
         if (options.machine !== undefined) return options.machine(makers)

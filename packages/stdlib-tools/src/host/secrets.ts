@@ -1,6 +1,6 @@
 // Secrets that a host lends to runs: by name, never by value. A script names one (`auth: {secret: "NAME"}`), a provider puts the value in
 // at the moment of sending, and only towards the origins that the host bound it to. What comes back is searched for the values, so that
-// a service that repeats a key does not tell it to the script, the journal or the trace.
+// a service that repeats a key does not reveal it to the script, the journal or the trace.
 
 import { parseUrl } from '@bridle/compiler/grants'
 import type { EffectOutcome, Plain } from '@bridle/vm'
@@ -134,7 +134,7 @@ function listWithinBase64(value: string): readonly string[] {
 
 const formatMark = (name: string): string => `[secret ${name}]`
 
-/** A marked float is data of a class of its own. */
+/** A marked float is data of its own class. */
 function isRecord(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype

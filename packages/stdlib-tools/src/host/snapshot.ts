@@ -21,7 +21,7 @@ const WITHOUT_AUTHORITY = 2
 
 export interface RunSnapshot {
   readonly runId: string
-  /** Null when whoever resumes brings the module. */
+  /** Null if the module is passed to `resume`. */
   readonly sources: ProgramSources | null
   readonly input: Plain
   /** When the run began, milliseconds since 1970. */
@@ -35,7 +35,7 @@ export interface RunSnapshot {
   /** What the run was started with beside its input. */
   readonly globals: { readonly [name: string]: Value }
   readonly epilogue: string | null
-  /** What the run may do; null: written down by a version that did not say. */
+  /** The authority of the run; null in records of versions without it. */
   readonly authority: RunAuthority | null
   /** Earlier resumes, and the numbers that the next one begins with. */
   readonly branches: readonly RunBranch[]
@@ -104,14 +104,14 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     globals: readObject(globals) as { readonly [name: string]: Value },
     epilogue: epilogue === null ? null : readText(epilogue),
     authority: version === WITHOUT_AUTHORITY || authority === null ? null : authorityFromPlain(authority),
-    // Written before there were branches: everything that comes belongs to whoever goes on.
+    // Written before there were branches: all output belongs to the continuing run.
     branches: branches === undefined ? [] : list(branches).map(readBranch),
     next: next === undefined ? { effect: 1, call: 1 } : readNumbers(next),
     begun: new Map(begun === undefined ? [] : list(begun).map((each) => readBegun(each, readNumber(startedAt)))),
   }
 }
 
-/** The same run under another name; its calls from here on have keys of their own. */
+/** The same run under another name; its calls from here on have their own keys. */
 export function renameSnapshot(bytes: Uint8Array, runId: string): Uint8Array {
   const snapshot = unpackSnapshot(bytes)
   return packSnapshot({ ...snapshot, runId })
@@ -146,7 +146,7 @@ export interface SnapshotFacts {
   readonly output: string
   readonly dryRun: boolean
   readonly sizeBytes: number
-  /** What the run may do; null: written down by a version that did not say. */
+  /** The authority of the run; null in records of versions without it. */
   readonly authority: RunAuthority | null
 }
 

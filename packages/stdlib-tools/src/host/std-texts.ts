@@ -1,4 +1,4 @@
-// Sources of the standard modules, apart from what runs need: the bundle of the command reads them when somebody asks for one.
+// Sources of the standard modules, apart from what runs need: the bundle of the command reads them on demand.
 
 import { STD_MODULES } from '../std.generated.js'
 

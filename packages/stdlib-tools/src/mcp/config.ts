@@ -27,7 +27,7 @@ export interface McpServerDeclaration {
   readonly protocolVersion?: string
   /** How to get a token when the server asks for one (HTTP only). */
   readonly auth?: McpAuth
-  /** Why it cannot be reached, as whoever read the declaration found: connecting fails with it. */
+  /** The error found when the declaration was read: connecting fails with it. */
   readonly problem?: string
   /** Connect on first use (the default), or when the run starts. */
   readonly lazy?: boolean
@@ -39,7 +39,7 @@ export interface McpServerDeclaration {
   readonly timeoutMs?: number
   /** Limit of starting it and its handshake, milliseconds, in place of that of the provider. */
   readonly connectTimeoutMs?: number
-  /** Folders that the command names to it when it asks (`roots/list`); false: it is not told that it can ask. Those of the run when absent. */
+  /** Folders that the command names to it when it asks (`roots/list`); false: the capability is not declared. Those of the run when absent. */
   readonly roots?: readonly string[] | false
   /** How long a connection is kept after its last use was given back. */
   readonly keepAliveMs?: number
@@ -84,7 +84,7 @@ function readTextTable(fields: Fields, key: string): { [name: string]: string } 
   return env
 }
 
-/** What a revision says about how to begin; one that nobody knows says nothing. */
+/** How to begin with a revision; undefined for an unknown one. */
 function readEra(version: string | null): McpServerConfig['era'] {
   if (version === null || !/^\d{4}-\d{2}-\d{2}$/.test(version)) return null
   return version >= MODERN_VERSION ? 'modern' : 'legacy'

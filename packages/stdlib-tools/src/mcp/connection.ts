@@ -28,7 +28,7 @@ import { SpawnError, StdioTransport } from './stdio.js'
 
 /** How to reach a server, checked: what scripts and manifests write is read by `readServerConfig`. */
 export type McpServerConfig = {
-  /** With a handshake or without one; null where the server is asked. */
+  /** With or without a handshake; null to probe the server. */
   readonly era?: 'legacy' | 'modern' | null | undefined
 } & (
   | {
@@ -71,14 +71,14 @@ export interface McpConnectionOptions {
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
-/** How far a request is, as the server tells it (`notifications/progress`). */
+/** Progress of a request, reported by the server (`notifications/progress`). */
 export interface McpProgress {
   readonly progress: number
   readonly total?: number | undefined
   readonly message?: string | undefined
 }
 
-/** A failure that is told to the script; `outcome` is what the effect answers. */
+/** A failure that is raised in the script; `outcome` is the outcome of the effect. */
 export class McpFailure extends Error {
   override readonly name = 'McpFailure'
   readonly outcome: EffectOutcome
@@ -110,7 +110,7 @@ export class McpConnection {
     this.config = options.config
   }
 
-  /** Throws McpFailure; no process and no connection is left then. */
+  /** Throws McpFailure; then no process or connection remains. */
   static async open(options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const limit = new Deadline(options.connectTimeoutMs, signal)
     const connection = new McpConnection(options)
@@ -139,7 +139,7 @@ export class McpConnection {
     if (typeof found === 'object') return this.useModern(new ModernStdio(pipe), found, false)
     if (config.era === 'modern') throw found === 'ended' ? new Error('server closed connection') : failForVersion()
     if (found === 'silent') return this.shakeHandsLate(pipe, program, signal)
-    // A program that does not survive a question before the handshake is asked nothing but the handshake.
+    // A program that exits on a request before the handshake gets only the handshake.
     await this.useLegacy(found === 'ended' ? this.startPipe(config) : pipe, signal)
   }
 
@@ -233,7 +233,7 @@ export class McpConnection {
     return this.lost
   }
 
-  /** What the server said about itself, what both sides speak, and where it is when that is no program. */
+  /** What the server said about itself, what both sides speak, and where it is when that is not a program. */
   facts(): Plain {
     const toPlain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
     const { server, capabilities, instructions, protocol } = this.peer!.facts()
@@ -253,11 +253,11 @@ export class McpConnection {
     options: {
       readonly timeoutMs: number
       readonly signal: AbortSignal
-      /** Asks the server to tell how far it is. */
+      /** Asks the server for progress notifications. */
       readonly onProgress?: ((progress: McpProgress) => void) | undefined
     },
   ): Promise<EffectOutcome> {
-    // Who asked when it ended heard that; whoever writes afterwards writes into a broken pipe.
+    // Requests in progress at its end failed; later writes go to a broken pipe.
     if (this.closed)
       return runtimeError(
         this.config.transport === 'stdio' ? 'MCP write error: Broken pipe (os error 32)' : 'MCP: server closed connection',
@@ -329,9 +329,9 @@ export class McpConnection {
 const failForVersion = (): McpFailure =>
   new McpFailure(runtimeError(`MCP: the server does not speak the revision ${MODERN_VERSION}`))
 
-/** A program that says nothing to a method that it does not know is asked in the old way after this. */
+/** Time after which a program that does not answer an unknown method gets the handshake. */
 const SILENCE_MS = 1000
-/** Programs that did so; nobody waits for them again. */
+/** Programs that did so; they are not probed again. */
 const silentPrograms = new Set<string>()
 const MOST_NOTED = 1000
 
@@ -355,14 +355,14 @@ function isBrokenPipe(cause: unknown): boolean {
   return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED' || code === 'ERR_STREAM_WRITE_AFTER_END'
 }
 
-/** What the host's network policy says (EgressBlocked of the `/node` entry), through whatever wraps it. */
+/** The host's network policy error (EgressBlocked of the `/node` entry), unwrapped from any cause chain. */
 function findPolicyRefusal(cause: unknown): string | null {
   for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
     if (at.name === 'EgressBlocked') return at.message
   return null
 }
 
-/** A limit that the server met, through whatever wraps it. */
+/** A limit that the server exceeded, unwrapped from any cause chain. */
 function findLimit(cause: unknown): McpLimitError | null {
   for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
     if (at instanceof McpLimitError) return at

@@ -127,7 +127,7 @@ describe.each(Object.keys(SOURCES))('%s', (source) => {
     expect(short.trimEnd().split('\n')).toHaveLength(tools.length)
     expect(full.split('\n/**\n').length).toBeGreaterThan(tools.length / 2)
 
-    // What a file declares is checked as what is there.
+    // Declarations of a file are checked like real tools.
     const data: unknown = JSON.parse(JSON.stringify(declareTools(tools)))
     for (const own of [tools, toolsOfDeclarations(readToolDeclarations(data))]) {
       const runtime = createRuntime({ tools: own })

@@ -35,7 +35,7 @@ export function makeForm(request: ApprovalRequest): JsonObject | null {
       return schema === null ? null : { mode: 'form', message: toText(about['prompt']), requestedSchema: schema.form }
     }
     case 'approval':
-      // Whoever answers a form has no name that a list of reviewers could be held against.
+      // The person who answers a form has no name to compare with a list of reviewers.
       if (Array.isArray(about['reviewers']) && about['reviewers'].length > 0) return null
       return { mode: 'form', message: joinLines(about['action'], about['detail']), requestedSchema: APPROVAL_FORM }
     case 'permission': {
@@ -48,7 +48,7 @@ export function makeForm(request: ApprovalRequest): JsonObject | null {
   }
 }
 
-/** The response that a filled form is; null leaves the request open for somebody else to answer. */
+/** The response that a filled form is; null leaves the request open for another answer. */
 export function answerFromForm(request: ApprovalRequest, result: JsonObject): JsonObject | null {
   const { action } = result
   const content = isObject(result['content']) ? result['content'] : {}

@@ -32,7 +32,7 @@ export class EventLog implements EventStore {
     const event = { id: String(++this.count), stream, message, length: JSON.stringify(message).length }
     this.sent.push(event)
     this.length += event.length
-    // The newest stays, however large: it may be all that somebody waits for.
+    // The newest event is kept regardless of its size, because a client may wait for it.
     while (this.sent.length > 1 && (this.sent.length > this.limits.events || this.length > this.limits.length))
       this.length -= this.sent.shift()!.length
     return Promise.resolve(event.id)

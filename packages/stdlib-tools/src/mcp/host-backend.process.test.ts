@@ -251,7 +251,7 @@ test('a script watches resources and lists, and completes arguments', async () =
   const server = await serveHttp(backend, identity, { port: 0 })
   open.push(() => server.close())
   const runtime = createRuntime({ providers: [mcpProvider({ servers: { tea: { url: server.url } } })], grants: ['mcp'] })
-  // What changed is on its own way to the client; it asks until it is there.
+  // Change notifications arrive asynchronously; the client polls.
   const source = `
 import { mcp_complete, mcp_subscribe, mcp_unsubscribe, mcp_updates } from "std/mcp"
 let tea = mcp_ensure_active("tea")

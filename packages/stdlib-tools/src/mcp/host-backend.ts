@@ -11,7 +11,7 @@ import { makeCompletion, matchTemplate } from './server-offers.js'
 import { INPUT_KEY, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, toJson } from './server-protocol.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope, TaskSupport } from './server-protocol.js'
 
-/** What reads a resource or makes a prompt is told. */
+/** Context of reading a resource or making a prompt. */
 export interface ServedContext {
   readonly signal: AbortSignal
   readonly client: ToolClient
@@ -70,7 +70,7 @@ export interface ServedParts {
 }
 
 export interface HostBackend extends McpBackend {
-  /** Replaces what is named, and tells clients that the lists changed. Tools change with their registry. */
+  /** Replaces the given lists, and notifies clients. Tools change with their registry. */
   readonly offer: (parts: ServedParts) => void
   /** Tells clients that watch the resource to read it again. */
   readonly resourceUpdated: (uri: string) => void

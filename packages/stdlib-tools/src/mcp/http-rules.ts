@@ -1,4 +1,4 @@
-// What an HTTP request must have before the protocol sees it, whoever listens: the path, a Host and an Origin that are no trick of a web page, a
+// Checks of an HTTP request before the protocol sees it, for all servers: the path, a Host and an Origin that are not a trick of a web page, a
 // size, a key or a token (OAuth 2.0 resource server as the protocol defines it: RFC 9728 metadata, RFC 6750 refusals).
 
 import { isSameText } from './constant-time.js'
@@ -45,14 +45,14 @@ export interface Refusal {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** What may come in, and as whom; null for those that nobody asked who they are. */
+/** Whether a request is admitted, and its client; null for unauthenticated clients. */
 export type Access = { readonly ok: true; readonly client: string | null } | { readonly ok: false; readonly refusal: Refusal }
 
 export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** The document that says who gives tokens; null when the path asks for something else, or nobody gives any. */
+/** The metadata document of the token issuer; null for other paths, or without an issuer. */
 export function findResourceMetadata({ path, auth }: AccessRules, asked: string): object | null {
   if (auth === undefined || (asked !== WELL_KNOWN && asked !== `${WELL_KNOWN}${path}`)) return null
   return {
@@ -109,7 +109,7 @@ export function readHostName(header: string): string {
 
 const readBearer = (header: string | undefined): string | undefined => /^Bearer (.+)$/i.exec(header ?? '')?.[1]
 
-/** The number of the key that was given. Every key is compared in full, so that the time taken tells nothing. */
+/** The number of the key that was given. Every key is compared in full, so that the time reveals nothing. */
 function findKey(keys: readonly string[], given: readonly (string | undefined)[]): number | null {
   const found = given.flatMap((key) => (key === undefined ? [] : keys.map((known, at) => (isSameText(key, known) ? at : -1))))
   return found.find((at) => at >= 0) ?? null

@@ -1,4 +1,4 @@
-// Integers beyond 2^53 from clients of MCP: exact for whoever can hold them, a refusal in words for whoever cannot, and never an error of
+// Integers beyond 2^53 from clients of MCP: exact for tools that support them, a clear refusal for others, and never an error of
 // JavaScript. Raw lines, because clients in JavaScript cannot write them.
 
 import { createInterface } from 'node:readline'

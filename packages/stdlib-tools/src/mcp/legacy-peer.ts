@@ -27,7 +27,7 @@ export class LegacyPeer implements Peer {
     this.client = client
     this.transport = transport
     this.resultSchema = resultSchema
-    // The client tells its transport what was agreed upon, and nobody else.
+    // The client passes the negotiated revision only to its transport.
     const tell = transport.setProtocolVersion?.bind(transport)
     transport.setProtocolVersion = (version) => {
       this.protocol = version

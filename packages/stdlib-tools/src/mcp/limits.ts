@@ -1,6 +1,6 @@
-// What a server may send us, and what of its tools we keep. A server is a stranger: it may hand out cursors for ever, list a hundred
+// What a server may send us, and what of its tools we keep. A server is a stranger: it may hand out cursors forever, list a hundred
 // thousand tools, describe one in megabytes, or give two the same name. Past a limit there is an error that names the server and the limit;
-// a tool that cannot be used is left out and told about, so that the others stay.
+// an unusable tool is omitted and reported, so that the others remain.
 
 import type { Plain } from '@bridle/vm'
 import { runtimeError } from '../tools/executors/provider.js'
@@ -67,7 +67,7 @@ export class Listings {
     this.warn = warn
   }
 
-  /** A page as it goes on: without tools that cannot be used; or the failure that ends the list. */
+  /** A page as it continues: without tools that cannot be used; or the failure that ends the list. */
   checkPage(method: string, cursor: Plain, outcome: EffectOutcome): EffectOutcome {
     if (LISTS[method] === undefined || !outcome.ok || !isRecord(outcome.value)) return outcome
     const listing = (typeof cursor === 'string' && this.open.get(method)) || {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { listen } from './server-http.js'
 
 export interface LoopbackRedirect {
-  /** What authorization servers are told: `redirectUrl` of an McpAuth. */
+  /** The redirect URL for authorization servers: `redirectUrl` of an McpAuth. */
   readonly redirectUrl: string
   /** The URL that the browser came back with, for the request that a person was sent to. Rejects when the signal aborts. */
   readonly answerTo: (request: URL, signal: AbortSignal) => Promise<string>

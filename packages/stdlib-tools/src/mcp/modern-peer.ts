@@ -152,7 +152,7 @@ export class ModernPeer implements Peer {
     this.options.hear(method, Object.keys(others).length === 0 ? rest : { ...rest, _meta: others })
   }
 
-  /** One request and its answer, whatever that is. */
+  /** One request and its answer of any kind. */
   private exchange(
     method: string,
     params: Fields,
@@ -256,7 +256,7 @@ export class ModernPeer implements Peer {
     this.kept.set(key, { result: structuredClone(withoutWireFields(result)), until })
   }
 
-  /** The result of a task, asked for until it is there (`io.modelcontextprotocol/tasks`). */
+  /** The result of a task, polled until it is available (`io.modelcontextprotocol/tasks`). */
   private async awaitTask(created: Fields, signal: AbortSignal): Promise<Fields> {
     const { taskId } = created
     if (typeof taskId !== 'string') throw new Error('the server made a task that has no id')
@@ -295,7 +295,7 @@ export class ModernPeer implements Peer {
   // changes
   // ---------------------------------------------------------------------------
 
-  /** What the server can say on its own, of that which we would hear. */
+  /** Notifications that the server supports and we use. */
   private makeFilter(): Fields {
     const { capabilities } = this.options.discovered
     const says = (area: string): boolean => {
@@ -341,7 +341,7 @@ export class ModernPeer implements Peer {
         else resolve({})
         if (this.listening?.id !== id || stop.signal.aborted) return
         this.listening = null
-        // A server that does not know the method has nothing to say; others had reasons of their own to end the stream.
+        // A server that does not know the method has nothing to say; others had their own reasons to end the stream.
         if (cause instanceof ServerError || this.stop.signal.aborted) return
         pause(againAfterMs, this.stop.signal, false).then(
           () => (this.listening === null ? this.listenAgain(isOpen ? LISTEN_AGAIN_MS : againAfterMs * 2) : undefined),
@@ -355,7 +355,7 @@ export class ModernPeer implements Peer {
     })
   }
 
-  /** What changed in the meantime nobody has told us, so everything may have. */
+  /** Changes in the meantime were not reported, so everything may have changed. */
   private listenAgain(nextMs: number): void {
     void this.listen(undefined, Math.min(nextMs, LONGEST_POLL_MS)).then(() => {
       if (this.listening === null) return
@@ -371,7 +371,7 @@ export class ModernPeer implements Peer {
 interface Listening {
   readonly id: number
   readonly stop: AbortController
-  /** With what the server will tell of that which was wished for. */
+  /** With the accepted subset of the requested notifications. */
   readonly acknowledge: (honored: Fields) => void
 }
 

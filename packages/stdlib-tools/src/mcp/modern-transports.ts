@@ -231,7 +231,7 @@ export class ModernStdio implements ModernTransport {
   private receive(message: Fields): void {
     const { id, method } = message
     if (typeof method === 'string') {
-      // A server of these revisions asks nothing on its own; what it asks all the same is nothing.
+      // A server of these revisions asks nothing on its own; what it asks anyway is nothing.
       if (id === undefined) this.hear(method, isFields(message['params']) ? message['params'] : {})
       return
     }

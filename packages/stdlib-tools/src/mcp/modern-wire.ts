@@ -42,7 +42,7 @@ const NAMES: { readonly [method: string]: string } = {
   'tasks/cancel': 'taskId',
 }
 
-/** What `Mcp-Name` says of a request; null where it says nothing. */
+/** The `Mcp-Name` header of a request; null without one. */
 export function readSubject(method: string, params: Fields): string | null {
   const key = Object.hasOwn(NAMES, method) ? NAMES[method]! : null
   const value = key === null ? undefined : params[key]
@@ -52,13 +52,13 @@ export function readSubject(method: string, params: Fields): string | null {
 const ENCODED = /^=\?base64\?(.*)\?=$/s
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** A value as a header carries it: in base64 where it is more than plain ASCII, or could be taken for that. */
+/** A value as a header carries it: in base64 if it is not plain ASCII or could be mistaken for base64. */
 export function encodeHeader(value: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(value) && value.trim() === value && !ENCODED.test(value)
   return isPlain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** Null for what is no value. */
+/** Null for what is not a value. */
 export function decodeHeader(header: string): string | null {
   const encoded = ENCODED.exec(header)?.[1]
   if (encoded === undefined) return header
@@ -93,7 +93,7 @@ export function readHeaderArguments(schema: unknown): HeaderArguments {
   const list: HeaderArgument[] = []
   const taken = new Set<string>()
   const fail = (problem: string): HeaderArguments => ({ ok: false, problem })
-  /** `path` null: at a place that need not be there, or is there many times. */
+  /** `path` null: at a position that is optional or repeated. */
   const visit = (node: unknown, path: readonly string[] | null, depth: number): string | null => {
     if (Array.isArray(node)) return firstOf(node, (each) => visit(each, null, depth + 1))
     if (!isFields(node)) return null

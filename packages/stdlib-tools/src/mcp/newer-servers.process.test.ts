@@ -123,7 +123,7 @@ serveStdio(() => {
 const program = {
   command: process.execPath,
   args: ['--input-type=module', '-e', PROGRAM],
-  // A program that starts slowly is asked in the old way otherwise.
+  // Otherwise a program that starts slowly gets the handshake.
   protocolVersion: '2026-07-28',
 } satisfies McpServerDeclaration
 
@@ -268,7 +268,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 })`
     const s = { command: process.execPath, args: ['-e', silent] }
     expect(await run(`return mcp_call(mcp_ensure_active("s"), "x", {})`, { s })).toBe('alive')
-    // Whoever says which revision it is has no question to wait for, and no handshake to fall back to.
+    // With an explicit revision there is no probe, and no fallback to the handshake.
     expect(await run(`return mcp_call(mcp_ensure_active("s"), "x", {})`, { s: { ...s, protocolVersion: '2025-11-25' } })).toBe(
       'alive',
     )

@@ -25,7 +25,7 @@ interface Guarded {
   /** The server that the answer of the authorization page names. */
   answersAs: string | null
   registered: object | null
-  /** Tokens are bound to keys, and proofs have this nonce; null: tokens are for whoever bears them. */
+  /** Tokens are bound to keys, and proofs have this nonce; null: bearer tokens. */
   nonce: string | null
   /** Of all proofs that were taken. */
   readonly proofs: string[]
@@ -318,6 +318,6 @@ test.each<[string, McpAuth | undefined, string]>([
     grants: ['mcp'],
   })
   expect(await host.run('return try { mcp_ensure_active("s") } catch (e) { to_string(e) }')).toBe(expected)
-  // Refused once or twice, not for ever.
+  // Refused once or twice, not forever.
   expect(server.log.filter((path) => path === '/mcp 401').length).toBeLessThan(4)
 })

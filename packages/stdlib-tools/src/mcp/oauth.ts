@@ -32,13 +32,13 @@ export interface McpAuth {
   /** An https URL with a description of this program, for authorization servers that take it as the client's id. */
   readonly clientMetadataUrl?: string
   /**
-   * Sends a person to `url` and gives the URL that they come back to (`redirectUrl` with a code). Absent: no person is asked,
+   * Sends a person to `url` and returns the URL of their redirect (`redirectUrl` with a code). Absent: no person is asked,
    * the credentials alone must do.
    */
   readonly authorize?: (url: URL, signal: AbortSignal) => Promise<string | URL>
   /** Where the authorization server sends people back to; a page of the host's. Needed with `authorize`. */
   readonly redirectUrl?: string
-  /** The person has signed in at their organisation, which vouches for them: nobody is asked again. */
+  /** The person has signed in at their organisation, which vouches for them: no further login is needed. */
   readonly crossApp?: CrossAppAccess
   /** What the platform says that this program runs on (RFC 7523), a signed token, asked for whenever a token is needed; in place of a secret. */
   readonly workload?: () => string | Promise<string>
@@ -106,7 +106,7 @@ export async function makeAuthorizedFetch(
     const isBound = options.dpop === 'always' || asksForProof(response) || isBoundToKey(await session.tokens())
     const reach = isBound ? proveTokenRequests(base, await session.proofKey(true)) : base
     const scope = response.status === 403 ? await session.widenScope(asked) : asked
-    // The SDK goes on without some of what it asks for; a refusal of the host's network policy is to be told all the same.
+    // The SDK continues without some of what it asks for; a refusal of the host's network policy must be reported nevertheless.
     let refusal: unknown = null
     const fetchFn: Fetch = async (input, init) => {
       try {
@@ -174,7 +174,7 @@ export async function makeAuthorizedFetch(
       try {
         await running
       } catch (cause) {
-        // Of several processes that renew at once, one may lose again and again, and has the tokens of the others all the same.
+        // Of several processes that renew at once, one may lose again and again, but then has the tokens of the others.
         const renewed = (await session.tokens())?.access_token
         if (renewed === undefined || renewed === token)
           throw new AuthorizationError(`authorization failed: ${describeRefusal(cause)}`, { cause })
@@ -238,7 +238,7 @@ type Kept = 'client' | 'tokens' | 'key'
 type Client = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 type Tokens = Awaited<ReturnType<OAuthClientProvider['tokens']>>
 
-/** Looks at the store, 50 ms apart: two seconds for a process that has to write down what it was given. */
+/** Polls the store every 50 ms, for two seconds: the time for another process to store its tokens. */
 const MOST_WAITS = 40
 
 class AuthSession implements OAuthClientProvider {
@@ -249,7 +249,7 @@ class AuthSession implements OAuthClientProvider {
   private readonly base: Fetch
   private code: string | null = null
   private key: ProofKey | null = null
-  /** Of the request that is under way; whoever answers it proves that it was ours. */
+  /** State parameter of the request in progress; the response must contain it. */
   private verifier = ''
   /** The tokens that were last taken from the store, as they stood there. */
   private tried: string | null = null
@@ -344,7 +344,7 @@ class AuthSession implements OAuthClientProvider {
     return this.expectedState
   }
 
-  /** What is asked for when a token has too little: that, and what was had before (SEP-2350). */
+  /** Scopes to request if a token has too few: the missing and the previous ones (SEP-2350). */
   async widenScope(asked: string | undefined): Promise<string | undefined> {
     if (asked === undefined) return undefined
     const before = [this.requested, (await this.tokens())?.scope ?? '', asked].join(' ').split(' ')
@@ -358,7 +358,7 @@ class AuthSession implements OAuthClientProvider {
     const back = new URL(await authorize(url, this.signal), this.redirectUrl)
     const error = back.searchParams.get('error')
     if (error !== null) throw new AuthorizationError(back.searchParams.get('error_description') ?? error)
-    // A page that was not reached from here must not hand in a code of its own.
+    // A page that was not reached from here must not hand in its own code.
     if (back.searchParams.get('state') !== this.expectedState)
       throw new AuthorizationError('the state that came back is not ours')
     this.checkIssuer(back.searchParams.get('iss'))
@@ -390,7 +390,7 @@ class AuthSession implements OAuthClientProvider {
       this.resource = typeof resource === 'string' ? resource : null
       return
     }
-    // A server that names no authorization server is taken for its own, wherever on its origin that lies.
+    // A server that names no authorization server is its own, at any path of its origin.
     const isOwn = this.resource === null && typeof issuer === 'string' && parseUrl(issuer)?.origin === url.origin
     if (typeof issuer !== 'string' || !(isOwn || isSameIssuer(issuer, expected)))
       throw new AuthorizationError(

@@ -1,9 +1,9 @@
-// What a connection knows of the server at its other end, whatever revision that speaks.
+// A connection's view of its server, for all revisions.
 
 export interface PeerRequest {
   readonly method: string
   readonly params: { readonly [key: string]: unknown }
-  /** By which progress is told; null when nobody listens. */
+  /** Token of progress notifications; null without a listener. */
   readonly token: number | null
   readonly signal: AbortSignal
 }

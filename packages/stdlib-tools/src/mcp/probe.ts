@@ -1,5 +1,5 @@
-// Which kind of revision a server speaks: it is asked as the newer ones ask (`server/discover`), and what it does not understand shows that
-// it is of the older ones, which begin with a handshake. What says nothing about that, such as a refused connection, is left to the
+// Detects the revision of a server: it is sent the newer request (`server/discover`), and an error for an unknown method shows that
+// it is of the older ones, which begin with a handshake. Other failures, such as a refused connection, are left to the
 // handshake to report.
 
 import { clampTimer } from '../library/time/host-clock.js'
@@ -44,7 +44,7 @@ export async function discoverOverHttp(
   } catch (cause) {
     if (isRefusedAccess(cause) || isDecisive(cause)) throw cause
     if (cause instanceof ServerError && cause.code === UNSUPPORTED_VERSION && isFields(cause.data)) {
-      // It is of the newer kind, and had a reason of its own; we say once more what we speak.
+      // It is of the newer kind, and had its own reason; we say once more what we speak.
       if (chooseVersion(cause.data['supported']) !== null)
         return readDiscovery(await transport.ask({ id: 1, method: 'server/discover', params: { _meta: envelope } }, {}, signal))
     }
@@ -121,7 +121,7 @@ export class LentPipe implements Transport {
     }
   }
 
-  /** The handshake was made: whoever closes this closes the pipe. */
+  /** The handshake was made: closing this closes the pipe. */
   keep(): void {
     this.isKept = true
   }

@@ -1,4 +1,4 @@
-// Child processes that cannot be left behind. Each gets a process group of its own, so that what it started goes with it, and
+// Child processes that cannot be left behind. Each gets its own process group, so that what it started goes with it, and
 // is ended by asking first (its standard input closes), then SIGTERM, then SIGKILL. If this process exits with children still
 // running, the exit handler kills their groups: it is the last resort, for hosts that do not close their runs.
 
@@ -50,7 +50,7 @@ export function spawnGroup(options: SpawnOptions): Promise<ChildProcess> {
       cwd: options.cwd,
       env: options.env,
       stdio: ['pipe', 'pipe', options.stderr],
-      // A group of its own on POSIX. On Windows it would open a console window, and groups do not exist.
+      // Its own group on POSIX. On Windows it would open a console window, and groups do not exist.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
@@ -94,7 +94,7 @@ export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === 'win32') child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // ESRCH: nothing of it is left.
+    // ESRCH: no process of the group exists.
   }
 }
 

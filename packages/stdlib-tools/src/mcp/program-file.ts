@@ -1,4 +1,4 @@
-// Which file a program's name stands for. It is looked up once, by whoever judges the program, and that file is started: a search at the
+// Which file a program's name stands for. It is looked up once, when the program is judged, and that file is started: a search at the
 // start could find another one.
 
 import { accessSync, constants, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
  * files that the script has written.
  */
 export function findProgramFile(program: string, path: string, cwd: string): string | null {
-  // The system has rules of its own for what a name without its ending stands for.
+  // The system has its own rules for what a name without its ending stands for.
   if (process.platform === 'win32') return program
   if (program.includes('/')) return resolve(cwd, program)
   for (const folder of path.split(delimiter)) {

@@ -29,7 +29,7 @@ export interface McpOptions {
   /** Working folder of server processes; that of this process by default. */
   readonly cwd?: string
   /**
-   * Environment of server processes: `safe` (default) hands on what a program needs to start (PATH, HOME …), `inherit`
+   * Environment of server processes: `safe` (default) passes the variables that a program needs to start (PATH, HOME …), `inherit`
    * everything, a record exactly itself. Variables of a server's own spec are added.
    */
   readonly env?: 'safe' | 'inherit' | { readonly [name: string]: string }
@@ -42,13 +42,13 @@ export interface McpOptions {
   readonly handlers?:
     | { readonly [method: string]: McpServerRequestHandler }
     | ((server: string) => { readonly [method: string]: McpServerRequestHandler })
-  /** Hears how far calls of scripts are; servers are asked to tell it only when there is a listener. */
+  /** Receives progress of calls; servers are asked for it only if there is a listener. */
   readonly onProgress?: (event: McpProgress & { readonly server: string; readonly method: string }) => void
   /** Hears what servers say unasked: list changes, log messages, updated resources. */
   readonly onNotification?: (server: string, method: string, params: Plain) => void
   /** Used for streamable HTTP, for instance one with a network policy; the global fetch by default. */
   readonly fetch?: typeof globalThis.fetch
-  /** What servers may send; the defaults are there for what is left out. */
+  /** Limits on what servers may send, with defaults. */
   readonly limits?: McpLimits
   /** Hears of tools that are left out because they cannot be used. */
   readonly onWarning?: (message: string) => void
@@ -98,7 +98,7 @@ const READING = new Set([
   'resources/directory/read',
 ])
 
-/** A provider for `createRuntime`; each run gets connections of its own. */
+/** A provider for `createRuntime`; each run gets its own connections. */
 export function mcpProvider(options: McpOptions = {}): ProviderSource {
   return ({ pins = null }) => new McpConnections(options, pins)
 }
@@ -133,7 +133,7 @@ export class McpConnections implements Provider {
     this.options = options
     this.pins = pins
     for (const [name, { lazy }] of Object.entries(options.servers ?? {})) {
-      // Whoever uses it hears why it is not there; a server that nobody uses does not matter.
+      // Using it raises the reason; an unused server does not matter.
       if (lazy === false) this.getConnection(this.assignNumber(name), name, { server: name }, this.stop.signal).catch(() => {})
     }
   }
@@ -233,7 +233,7 @@ export class McpConnections implements Provider {
     return number
   }
 
-  /** A server that nobody declared and that is named by its URL, as `use tool mcp "https://…"` does. */
+  /** An undeclared server that is named by its URL, as in `use tool mcp "https://…"`. */
   private isAddress(server: string): boolean {
     return isServerAddress(server) && !Object.hasOwn(this.options.servers ?? {}, server)
   }
@@ -300,7 +300,7 @@ export class McpConnections implements Provider {
 
   /**
    * The refusal of a call whose tool is not what the lock file pins, by what the server lists now: a server may change its tools at any time,
-   * and each connection is a server of its own. Null where the tool is as it was, and in runs without pins.
+   * and each connection is its own server. Null where the tool is as it was, and in runs without pins.
    */
   private async findChange(
     connection: McpConnection,
@@ -463,7 +463,7 @@ export class McpConnections implements Provider {
       const declaration = this.findDeclaration(spec)
       if (declaration === null)
         throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
-      // Whoever declares a server may say where its programs are.
+      // The declaration of a server may set the path of its programs.
       const own = readDeclaredConfig(declared, declaration)
       return own.transport === 'stdio' ? this.withFoundProgram(own, own.env) : own
     }

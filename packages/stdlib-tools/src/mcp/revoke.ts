@@ -1,4 +1,4 @@
-// The end of a login at the authorization server (RFC 7009): the tokens that are kept for an MCP server are told to be of no use any
+// The end of a login at the authorization server (RFC 7009): revokes the stored tokens of an MCP server, so that they cannot be used any
 // more, where the authorization server has an endpoint for that. They go to the server that gave them, and to no other.
 
 import type { McpAuth, McpAuthStore } from './oauth.js'

@@ -58,7 +58,7 @@ export class ClientRequests {
     })
   }
 
-  /** Takes an answer of the client; one that nobody waits for is nothing. */
+  /** Receives an answer of the client; unexpected answers are ignored. */
   receive(message: JsonObject): void {
     const waiting = typeof message['id'] === 'string' ? this.waiting.get(message['id']) : undefined
     if (waiting === undefined) return

@@ -1,4 +1,4 @@
-// The backend of files with exported functions: every top-level `pub fn` is a tool. Each call is a run of its own,
+// The backend of files with exported functions: every top-level `pub fn` is a tool. Each call is its own run,
 // with its own limits, journal and cancellation; nothing that one call leaves in a variable is seen by another.
 
 import { lowerTypeToJsonSchema } from '@bridle/compiler'
@@ -247,7 +247,7 @@ function bind(fn: FnDecl, given: Json): readonly Json[] {
       skipped = true
       continue
     }
-    // A call gives arguments by place, so one that was left out cannot stand before one that is there.
+    // Arguments are positional, so an omitted one cannot precede a given one.
     if (skipped) throw new RpcError(INVALID_PARAMS, `named arguments for '${name}' skipped '${key}' before later arguments`)
     const value = named[key]!
     if (param.rest && Array.isArray(value)) args.push(...(value as readonly Json[]))

@@ -36,7 +36,7 @@ export interface HttpServerOptions {
   readonly allowedOrigins?: readonly string[]
   /** Sessions at a time; 1,000 by default. The one that is idle for longest makes room for a new one. */
   readonly maxSessions?: number
-  /** Milliseconds after which a session that nobody uses ends; half an hour by default. */
+  /** Milliseconds after which an unused session ends; half an hour by default. */
   readonly sessionIdleMs?: number
   /** Bytes of a request; 4 MiB by default. */
   readonly maxBodyBytes?: number

@@ -1,4 +1,4 @@
-// What a server answers whatever revision its client speaks: lists by page, calls, resources, prompts, suggestions. What a revision has of its
+// Methods of a server for all revisions: lists by page, calls, resources, prompts, suggestions. What a revision has of its
 // own (handshake, sessions, subscriptions) is with the connection.
 
 import { withIntegers } from '../tools/executors/exact-json.js'

@@ -1,4 +1,4 @@
-// Requests of the revision 2026-07-28 over HTTP: the answer is one message, or a stream of events where something is said before it.
+// Requests of the revision 2026-07-28 over HTTP: the answer is one message, or a stream of events if notifications precede it.
 
 import { unmarkIntegers } from '../tools/executors/exact-json.js'
 import type { JsonObject } from './server-protocol.js'

@@ -70,15 +70,15 @@ const AREAS: { readonly [list in ListName]: string } = {
 const BAD_REQUEST: ReadonlySet<number> = new Set([HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION, INVALID_REQUEST])
 
 export interface ModernServerOptions {
-  /** Calls that wait for input, streams of changes and clients with a backend of their own, at most. */
+  /** Calls that wait for input, streams of changes and clients with their own backend, at most. */
   readonly most: number
-  /** Milliseconds after which what nobody uses ends. */
+  /** Milliseconds after which unused state ends. */
   readonly idleMs: number
 }
 
 /** What a request comes with. */
 export interface ModernContext {
-  /** Who it is of; null where nobody says who they are. */
+  /** Its client; null without authentication. */
   readonly client: string | null
   /** Of a name in lower case; null where there are none (stdio). */
   readonly header: ((name: string) => string | undefined) | null
@@ -114,7 +114,7 @@ interface OwnBackend {
   requests: number
 }
 
-/** A failure that is told before anything is done, with a status of its own. */
+/** A failure that is reported before anything is done, with an HTTP status. */
 class Refused extends RpcError {
   readonly status: number
 
@@ -280,7 +280,7 @@ export class ModernServer {
       waits = true
       return { resultType: 'input_required', inputRequests: call.listQuestions(), requestState: this.waiting.keep(call) }
     } catch (cause) {
-      // A wrong answer is no end: whoever sent it may send a right one.
+      // After an invalid answer the client may send a valid one.
       if (state !== undefined && !call.hasEnded && !call.isAborted) call.abort('the client answered what was not asked')
       throw cause
     } finally {
@@ -305,7 +305,7 @@ export class ModernServer {
   /** Ends when the client wants no more of it, or the server closes. */
   private async listen(id: RequestId, methods: ServedMethods, params: JsonObject, context: ModernContext): Promise<JsonObject> {
     const { backend } = methods
-    // What changes while the request is looked at is told behind the acknowledgement.
+    // Changes during the request are reported after the acknowledgement.
     const early: ListName[] = []
     let hear = (name: ListName): void => void early.push(name)
     const stopEarly = backend.onListChanged?.((name) => hear(name))

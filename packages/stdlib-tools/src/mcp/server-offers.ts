@@ -14,7 +14,7 @@ export function makeCompletion(all: readonly Json[]): JsonObject {
 /** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable may be empty. */
 export function matchTemplate(template: string, uri: string): { readonly [name: string]: string } | null {
   // Literal texts at even places, names at odd ones. A variable reaches to the next occurrence of the text behind it, the last
-  // one to the end: one pass, whatever the template is.
+  // one to the end: one pass for any template.
   const parts = template.split(/\{(\w+)\}/)
   const last = parts.at(-1)!
   if (!uri.startsWith(parts[0]!)) return null

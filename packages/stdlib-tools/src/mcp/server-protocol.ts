@@ -1,5 +1,5 @@
 // What both sides of an MCP server of ours agree on: the data of the protocol, its errors, and what a backend (a script, or the
-// tools of a host) does and is told. The connection (server.ts) knows the protocol and nothing of backends.
+// tools of a host) does and receives. The connection (server.ts) knows the protocol but not the backends.
 
 import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
@@ -39,7 +39,7 @@ export const INTERNAL = -32603
 export const LIST_NAMES = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const
 export type ListName = (typeof LIST_NAMES)[number]
 
-/** The client of a connection, as whoever answers its requests sees it. */
+/** The client of a connection, as seen by request handlers. */
 export interface McpClientLink {
   /** `{name, version, title?}` as the client introduced itself. */
   readonly info: JsonObject
@@ -66,7 +66,7 @@ export interface RequestScope {
 
 /**
  * `optional`: calls of clients that take part in tasks are tasks. `required`: so, and others may not call it. `after_input`: as `required`, and
- * what is asked at the beginning is asked before there is a task.
+ * initial questions are asked before the task begins.
  */
 export type TaskSupport = 'optional' | 'required' | 'after_input'
 
@@ -98,7 +98,7 @@ export interface McpBackend {
   }
   /** The client that it was opened for has gone. */
   readonly close?: () => Promise<void>
-  /** Who answers the requests to people; absent when nobody can. */
+  /** Answers requests to people; absent if that is impossible. */
   readonly desk?: ApprovalDesk
   /** Calls back when lists changed; gives the way to stop. */
   readonly onListChanged?: (listener: (name: ListName) => void) => () => void
@@ -136,7 +136,7 @@ type Receive = { receive(message: object, extra?: object): void }['receive']
 export interface McpTransport {
   onmessage?: Receive | undefined
   onclose?: (() => void) | undefined
-  /** What was no message; transports of the SDK skip it. */
+  /** What was not a message; transports of the SDK skip it. */
   ondamage?: ((why: 'not JSON' | 'not an object') => void) | undefined
   /** Whether marked integers come and go as integers of JSON (exact-json.ts); those beyond 2^53 are texts of digits otherwise. */
   readonly keepsIntegers?: boolean

@@ -1,4 +1,4 @@
-// The backend of scripts that register tools, resources and prompts: one run that goes on as long as the server. The script
+// The backend of scripts that register tools, resources and prompts: one run that continues as long as the server. The script
 // runs first, then the machine takes calls (server-family.ts) that are queued here; replies find their callers by number.
 
 import type { EffectArgs, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
@@ -102,7 +102,7 @@ export class RegisteredBackend implements McpBackend {
     return backend
   }
 
-  /** The end of the run; for whoever waits for a server whose script stopped. */
+  /** The end of the run; for waiting for a server whose script stopped. */
   get result(): Promise<RunResult> {
     return this.run!.result
   }

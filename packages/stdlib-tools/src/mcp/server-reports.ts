@@ -10,7 +10,7 @@ const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = { debug: 'debug', info: 
 export interface ReportTarget {
   /** By which the client knows what progress is of; undefined when it did not ask for any. */
   readonly token: () => Json | undefined
-  /** Place in LOG_LEVELS below which nothing is told; null tells nothing. */
+  /** Index in LOG_LEVELS below which nothing is sent; null sends nothing. */
   readonly level: () => number | null
   readonly notify: (method: string, params: JsonObject) => void
   readonly signal: AbortSignal

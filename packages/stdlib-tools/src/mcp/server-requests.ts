@@ -1,4 +1,4 @@
-// What servers ask of us, whatever revision they speak: answered by the handlers of the host, under its rules.
+// Requests of servers to us, in all revisions: answered by the handlers of the host, under its rules.
 
 import type { Plain } from '@bridle/vm'
 

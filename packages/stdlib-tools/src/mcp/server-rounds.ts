@@ -1,6 +1,6 @@
 // Calls of clients of the revision 2026-07-28, which take rounds: what needs the client's person, model or folders ends the request with a
-// question, and goes on when the same request comes back with the answer. Between the two the code waits in this process, and the state
-// that goes to the client and back is nothing but its name, which nobody can guess. Whoever brings answers and no name (another process
+// question, and continues when the same request comes back with the answer. Between the two the code waits in this process, and the state
+// that goes to the client and back is only its unguessable name. A request with answers but without a name (another process
 // may have had it) begins anew, with those answers to hand.
 
 import { randomUUID } from 'node:crypto'
@@ -102,7 +102,7 @@ export class CallInRounds {
     )
   }
 
-  /** Goes on until there is a result, or a question; null for the latter. */
+  /** Continues until there is a result, or a question; null for the latter. */
   async go(caller: Caller): Promise<JsonObject | null> {
     this.caller = caller
     this.isHeard = true
@@ -132,7 +132,7 @@ export class CallInRounds {
     return Object.fromEntries([...this.questions].map(([key, { method, params }]) => [key, { method, params }]))
   }
 
-  /** Answers to the questions of now; those to others wait for theirs. Throws RpcError for what is no answer. */
+  /** Answers to the questions of now; those to others wait for theirs. Throws RpcError for what is not an answer. */
   takeAnswers(given: Json | undefined): void {
     if (given === undefined) return
     if (!isObject(given)) throw new RpcError(INVALID_PARAMS, 'inputResponses is an object with an answer for each key')
@@ -222,7 +222,7 @@ export class CallInRounds {
           const at = LOG_LEVELS.indexOf(String(readMeta(META.logLevel)))
           return at < 0 ? null : at
         },
-        // Nobody hears what is said between two requests.
+        // Notifications between two requests are dropped.
         notify: (method, params) => (this.isHeard ? this.caller.notify(method, params) : undefined),
         signal,
       }),
@@ -268,7 +268,7 @@ export class WaitingCalls {
     return state
   }
 
-  /** Throws RpcError for what is no name of a call of this client. */
+  /** Throws RpcError for what is not a name of a call of this client. */
   take(state: Json, client: string | null, identity: string): CallInRounds {
     const kept = typeof state === 'string' ? this.calls.get(state) : undefined
     if (kept === undefined || kept.call.client !== client || kept.call.identity !== identity)

@@ -1,4 +1,4 @@
-// Sessions of a server over HTTP: one a client, held to whoever opened it, ended when nobody uses it.
+// Sessions of a server over HTTP: one per client, bound to the client that opened it, ended when unused.
 
 import type { WebStandardStreamableHTTPServerTransportOptions } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 
@@ -10,7 +10,7 @@ import type { BackendSource, McpTransport, ServerIdentity } from './server-proto
 export interface SessionFacts<Transport> {
   readonly transport: Transport
   readonly connection: McpServerConnection
-  /** Who opened it; null where nobody says who he is. */
+  /** The client that opened it; null without authentication. */
   readonly client: string | null
 }
 
@@ -58,7 +58,7 @@ export class SessionTable<Transport> {
     this.sessions.delete(id)
   }
 
-  /** Null also for the session of another client: whoever hears its id has no part in it. */
+  /** Null also for the session of another client: knowing its id is not enough. */
   find(id: string, client: string | null): Session<Transport> | null {
     const session = this.sessions.get(id)
     return session === undefined || session.client !== client ? null : session

@@ -8,7 +8,7 @@ import { INVALID_PARAMS, RpcError, isObject } from './server-protocol.js'
 import type { Json, JsonObject } from './server-protocol.js'
 
 export const SKILLS = 'io.modelcontextprotocol/skills'
-/** What every server of skills answers to clients that know of them. */
+/** Answers of a server of skills to clients that support skills. */
 export const SKILL_METHODS = ['skills/list', 'skills/get', 'resources/directory/read'] as const
 
 const MANIFEST = '/SKILL.md'
@@ -22,12 +22,12 @@ export interface SkillSource {
   readonly read: (uri: string) => Promise<JsonObject>
 }
 
-/** Whether a resource is the manifest of a skill, as far as its address tells. */
+/** Whether a resource is the manifest of a skill, judged by its address. */
 export function isManifest({ uri }: JsonObject): boolean {
   return typeof uri === 'string' && findName(uri) !== null
 }
 
-/** The entries of all skills, in the order of their manifests. What has a manifest that does not name it is no skill. */
+/** The entries of all skills, in the order of their manifests. What has a manifest that does not name it is not a skill. */
 export async function listSkills(source: SkillSource): Promise<readonly JsonObject[]> {
   const found = await Promise.all(source.resources.filter(isManifest).map(({ uri }) => readSkill(source, String(uri))))
   return found.filter((each) => each !== null)

@@ -1,4 +1,4 @@
-// Calls that are tasks (`io.modelcontextprotocol/tasks`, SEP-2663): the request ends with the name of the task, the work goes on, and the
+// Calls that are tasks (`io.modelcontextprotocol/tasks`, SEP-2663): the request ends with the name of the task, the work continues, and the
 // client asks for it. A tool says that it works in this way; whether a client can take part, each of its requests says.
 
 import { randomUUID } from 'node:crypto'
@@ -62,7 +62,7 @@ class Task {
     return { facts, outcome: status === 'input_required' ? { inputRequests: this.call.listQuestions() } : this.outcome }
   }
 
-  /** Throws RpcError for what is no answer. */
+  /** Throws RpcError for what is not an answer. */
   update(answers: Json | undefined): void {
     if (this.hasEnded) return
     this.call.takeAnswers(answers ?? {})

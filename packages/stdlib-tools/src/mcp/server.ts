@@ -47,7 +47,7 @@ interface Extra {
 
 export interface ConnectionOptions {
   /**
-   * Milliseconds after which the response stream of a request over HTTP is closed while the work goes on; the client fetches the
+   * Milliseconds after which the response stream of a request over HTTP is closed while the work continues; the client fetches the
    * rest later (SEP-1699). Streams stay open when absent. Only with a transport that can resume streams.
    */
   readonly pollAfterMs?: number
@@ -163,7 +163,7 @@ export class McpServerConnection {
     if (answer !== null && !abort.signal.aborted) await this.send(answer.message, id)
   }
 
-  /** What was no readable request has no id to answer to. */
+  /** What was not a readable request has no id to answer to. */
   private refuse(code: number, message: string): void {
     void this.send({ jsonrpc: '2.0', id: null, error: { code, message } })
   }
@@ -231,7 +231,7 @@ export class McpServerConnection {
         const answer = answerFromForm(request, result)
         if (answer !== null) this.backend.desk?.respond(request.id, answer)
       },
-      // Whoever cannot be asked in this way can still be asked in the other.
+      // If the client cannot be asked this way, the other way remains.
       () => {},
     )
   }
@@ -267,7 +267,7 @@ export class McpServerConnection {
   }
 
   private async initialize(params: JsonObject): Promise<JsonObject> {
-    // A revision that is not known is answered by the newest; the client decides whether it can go on with that.
+    // A revision that is not known is answered by the newest; the client decides whether it can continue with that.
     const agreed = PROTOCOL_VERSIONS.find((version) => version === params['protocolVersion'])
     this.initialized = true
     this.client.revision = agreed ?? PROTOCOL_VERSION

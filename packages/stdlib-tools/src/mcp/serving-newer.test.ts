@@ -1,5 +1,5 @@
 // What is served to clients of the revision 2026-07-28, seen by the SDK that other people write such clients with: over HTTP, over `fetch`
-// and over streams. Requests stand for themselves; what a handler asks its client for ends the request, and goes on with the next.
+// and over streams. Requests stand for themselves; what a handler asks its client for ends the request, and continues with the next.
 
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -242,7 +242,7 @@ describe('over HTTP', () => {
       expect((await ask(url, 'tools/call', { name: 'ask', arguments: {}, inputResponses: wrong })).body.error).toMatchObject({
         code: -32602,
       })
-    // Not an answer to a form: it is asked for once more.
+    // Not an answer to a form: it is requested again.
     const odd = await ask(url, 'tools/call', { name: 'ask', arguments: {}, inputResponses: { first: { roots: [] } } })
     expect(odd.body.result).toMatchObject({ resultType: 'input_required', inputRequests: { first: {} } })
   })

@@ -90,7 +90,7 @@ ${makeTool('work', 'work')}`
       client.callTool({ name: 'work', arguments: {} }, undefined, { onprogress: (step) => void steps.push(step) })
 
     await call()
-    // A client that set no level gets no log lines; figures always grow, whatever the script counts.
+    // A client that set no level gets no log lines; progress values always increase, whatever the script reports.
     expect([steps, lines]).toEqual([
       [
         { progress: 0, message: 'begun' },

@@ -1,4 +1,4 @@
-// What a script that is served may ask of the client it works for, and what it tells that client. Effects (builtin
+// Requests and notifications of a served script to its client. Effects (builtin
 // `__mcp_client`, behind `std/mcp`):
 //   mcp.client {op: facts, task}                     → {info, capabilities}
 //   mcp.client {op: request, task, method, params}   → the client's result

@@ -45,7 +45,7 @@ export class StdioTransport implements Transport {
     this.bounds = bounds
   }
 
-  /** Starts the program; it runs already for whoever comes second. */
+  /** Starts the program; a second call finds it running. */
   async start(): Promise<void> {
     if (this.child !== null) return
     let child: ChildProcess
@@ -62,7 +62,7 @@ export class StdioTransport implements Transport {
     // The end of its output is the end of the conversation, even when the process itself lingers. `close` comes once all
     // output has been read, so an answer written just before exiting still counts.
     child.stdout!.once('close', () => void this.close())
-    // Something the server started may hold the pipe open for ever; what is buffered gets a moment.
+    // Something the server started may hold the pipe open forever; what is buffered gets a moment.
     child.once('exit', () => void setTimeout(() => void this.close(), EXIT_PATIENCE_MS).unref())
   }
 

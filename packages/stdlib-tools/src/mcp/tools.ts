@@ -104,7 +104,7 @@ export function makeServerTool(connections: McpConnections, server: string, list
   })
 }
 
-/** What `listTools` of a connection gives, which has looked at it. */
+/** The checked result of `listTools` of a connection. */
 export const readListedTools = (listed: unknown): readonly ListedTool[] => listed as readonly ListedTool[]
 
 /** Structured content when there is any, else the text of a single text, nil for nothing, else the contents as they are. */

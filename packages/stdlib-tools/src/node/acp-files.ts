@@ -1,4 +1,4 @@
-// Sessions of an agent in a folder, one JSON file each, for their owner alone: conversations are nobody else's business.
+// Sessions of an agent in a folder, one JSON file each, for their owner alone: conversations are private.
 
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const recordSchema = () =>
     ),
   })
 
-/** Makes the folder with the first session. Failures to write are thrown to whoever saves. */
+/** Makes the folder with the first session. Failures to write are thrown when saving. */
 export function fileSessions(folder: string): AcpSessionStore {
   let schema: ReturnType<typeof recordSchema> | null = null
   const read = (file: string): AcpSessionRecord | null => {

@@ -7,7 +7,7 @@ import type { AttachmentStore } from '../tools/host-tools/attachments.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
 
-/** Raises ToolError `store_unavailable`. Nothing is ever removed: whoever has the folder knows what is still wanted. */
+/** Raises ToolError `store_unavailable`. Nothing is ever removed: cleaning the folder is up to its owner. */
 export function fileAttachments(folder: string): AttachmentStore {
   const root = resolve(folder)
   const place = (hash: string): string => join(root, hash.replace(':', '-'))

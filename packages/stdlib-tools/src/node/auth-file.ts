@@ -9,7 +9,7 @@ import { readOsErrorCode } from '../tools/executors/os-errors.js'
 import { withFileLock } from './file-lock.js'
 import { makeFolders, writeWholeFile } from './whole-file.js'
 
-/** The file is there and is no store of tokens, or cannot be read or written. */
+/** The file exists but is not a token store, or cannot be read or written. */
 export class AuthFileError extends Error {
   override readonly name = 'AuthFileError'
 }
@@ -41,7 +41,7 @@ function load(path: string): Map<string, string> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
-    // Whoever made it readable for others did not mean to show them these.
+    // The mode of an existing file may be too open for tokens.
     if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch (cause) {
     if (readOsErrorCode(cause) === 'ENOENT') return new Map()

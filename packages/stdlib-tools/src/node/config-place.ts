@@ -7,7 +7,7 @@ export interface ConfigText {
   readonly prefix: readonly string[]
 }
 
-/** `FILE:LINE: ` of the key, or of what comes closest to it; the file alone when it says nothing of the kind. Empty without a file. */
+/** `FILE:LINE: ` of the key, or of what comes closest to it; the file alone without such a key. Empty without a file. */
 export function locateKey(
   sources: readonly ConfigText[],
   path: readonly string[],

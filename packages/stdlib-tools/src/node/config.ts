@@ -1,7 +1,7 @@
 // The configuration file of tools: `bridle.toml`, or the table `[tools]` of a project's `harn.toml`, in the working
 // directory, one above it, or the user's config directory; with an overlay by environment (`bridle.prod.toml`) on top. Unknown keys
 // are errors with a suggestion. Secrets are named by their environment variable and read at first use, so a file never holds one.
-// Whatever a file says can be said in code: `defineConfig` checks the same data.
+// All settings of a file can be made in code: `defineConfig` checks the same data.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -25,7 +25,7 @@ export class ConfigError extends Error {
   readonly code: ConfigErrorCode
   /** Of the key in the configuration, for `config_invalid`. */
   readonly path: string
-  /** From 1; null without a file, or where the file says nothing of the kind. */
+  /** From 1; null without a file or such a key. */
   readonly line: number | null
   /** For `secret_missing`. */
   readonly variable: string | null
@@ -137,7 +137,7 @@ export function loadConfig(options: LoadConfigOptions = {}): ToolConfig {
   const over = overlay === undefined ? null : join(dirname(file), `bridle.${overlay}.toml`)
   const above = over !== null && existsSync(over) ? read(over, []) : null
   const merged = above === null ? data : overlayTables(data, above.data)
-  // What the overlay says wins, so its lines are looked at first.
+  // The overlay takes precedence, so its lines are searched first.
   const sources = [...(above === null ? [] : [above.source]), source]
   return parseConfig(interpolateVariables(merged, env, [], sources), sources, env)
 }

@@ -1,5 +1,5 @@
 // Packed response bodies (RFC 9110 §8.4): gzip, deflate, Brotli and Zstandard, one behind the other as often as the header says.
-// What is often sent wrongly is understood: deflate without its zlib frame. An empty body is empty in any encoding, so that answers to HEAD, 204 and 304 need no case of their own.
+// Accepts a common mistake: deflate without its zlib frame. An empty body is empty in any encoding, so that answers to HEAD, 204 and 304 need no case of their own.
 
 import { Readable, pipeline } from 'node:stream'
 import type { Duplex } from 'node:stream'
@@ -15,7 +15,7 @@ type Unpack = (pieces: Pieces, mostBytes: number) => Pieces
 const UNPACKERS: ReadonlyMap<string, Unpack | null> = new Map<string, Unpack | null>([
   ['gzip', (pieces) => pipeThrough(pieces, () => createGunzip())],
   ['x-gzip', (pieces) => pipeThrough(pieces, () => createGunzip())],
-  // Its first byte says whether the zlib frame is there: 8 is the only method.
+  // Its first byte shows whether there is a zlib frame: 8 is the only method.
   ['deflate', (pieces) => pipeThrough(pieces, (first) => ((first[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw()))],
   ['br', (pieces) => pipeThrough(pieces, () => createBrotliDecompress())],
   ['zstd', unzstd],
@@ -34,7 +34,7 @@ export function unpackBody(body: Readable, encoding: string | undefined, mostByt
   let pieces: Pieces = body as AsyncIterable<Uint8Array>
   for (const unpack of unpackers.reverse()) if (unpack) pieces = unpack(pieces, mostBytes)
   const content = Readable.from(pieces, { objectMode: false })
-  // Whoever gives up on the content gives up on the body.
+  // Cancelling the content cancels the body.
   content.once('close', () => body.on('error', () => {}).destroy())
   return content
 }

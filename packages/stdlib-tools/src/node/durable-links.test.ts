@@ -20,7 +20,7 @@ function makeTool(execute: (context: ToolContext) => unknown, more: object = {})
   return defineTool({ name: 't', recovery: 'idempotent', execute: (_, context) => execute(context) as never, ...more })
 }
 
-/** What the script is told, in a run of a store. */
+/** The script's result, in a stored run. */
 async function call(execute: (context: ToolContext) => unknown, source = CALL, more: object = {}): Promise<unknown> {
   const world = await openWorld()
   const { runtime, worker } = world.open({ tools: [makeTool(execute, more)] })

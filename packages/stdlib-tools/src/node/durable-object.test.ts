@@ -79,7 +79,7 @@ test('killed at every transaction: each call is made once, and the run ends', as
     const made: number[] = []
     const storage = new MemoryStorage()
     storage.left = at
-    // Each process has a runtime and an object of its own.
+    // Each process has a runtime and its own object.
     const open = (): RunObject => {
       const runtime = makeRuntime(made)
       return new RunObject(storage, { runtime, module: runtime.compile(SOURCE), now: () => now })

@@ -218,7 +218,7 @@ test('a run begins again with another input: nothing but its signals is kept, ki
   const signals = [1, 2, 3].map((n) => ['signal:item', `{"ok":"i${n}"}`] as const)
   const places = await killEverywhere(LOOP, 'default', signals, (world, _, at) => {
     const ends = world.ended.filter(({ runId }) => runId === 'r')
-    // Numbers of signals begin anew with the run, whose counters are gone; those that were used are not told again.
+    // Numbers of signals begin anew with the run, whose counters are gone; used ones are not delivered again.
     expect(ends, `killed at ${at}: ${JSON.stringify(ends)}`).toMatchObject([
       { status: 'done', value: { seen: ['i1', 'i2', 'i3'], n: 2 } },
     ])

@@ -1,4 +1,4 @@
-// What tools keep in their run: steps that are made once wherever the process dies, waits that outlive it, and calls that somebody completes
+// Durable services for tools: steps that are executed once wherever the process dies, waits that outlive it, and calls that are completed
 // later by a key.
 
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ function makeTool(execute: (context: ToolContext) => unknown, more: object = {})
   return defineTool({ name: 't', recovery: 'idempotent', execute: (_, context) => execute(context) as never, ...more })
 }
 
-/** What the script is told of a call. */
+/** The script's view of a call. */
 async function call(execute: (context: ToolContext) => unknown, more: object = {}): Promise<unknown> {
   return createRuntime({ tools: [makeTool(execute, more)], clock: new VirtualClock(), keys: KEYS }).run(CALL)
 }
@@ -102,7 +102,7 @@ describe('steps', () => {
           'charge',
           () => {
             made++
-            // The first process never hears of the end.
+            // The first process never learns the outcome.
             if (isFirst) return new Promise(() => {})
             return 7
           },

@@ -1,4 +1,4 @@
-// Durable runs on the embedded store: what is kept when, what a crash at any commit does, and what becomes of runs that cannot go on.
+// Durable runs on the embedded store: what is kept when, what a crash at any commit does, and what becomes of runs that cannot continue.
 
 import { describe, expect, test } from 'vitest'
 import { awaitNextTurn } from '../library/time/host-clock.js'
@@ -12,7 +12,7 @@ interface Ledger {
   readonly tools: () => readonly Tool[]
 }
 
-/** Tools that write down what they did, where no crash undoes it. */
+/** Tools that log their calls outside the process, where a crash does not undo it. */
 function openLedger(): Ledger {
   const made: string[] = []
   const note = (name: string, args: unknown, key: string): unknown => {
@@ -131,7 +131,7 @@ test('killed in front of each commit: no call is made twice that must not be, no
     expect(new Set(charges).size, `killed at ${at}: ${charges}`).toBe(charges.length)
     const { receipt, second, nested } = ends[0]!.value as { receipt: unknown; second: unknown; nested: unknown }
     for (const each of [receipt, second, nested]) expect([350, 20, 7, 'unknown_outcome']).toContain(each)
-    // What the script was told happened did, and with the same keys.
+    // Everything reported to the script did happen, and with the same keys.
     for (const step of steps) if (!step.startsWith('charge')) expect(ledger.made, `killed at ${at}`).toContain(step)
     expect(ends[0]!.output).toBe('asked\n')
   }

@@ -31,9 +31,9 @@ export interface EnterArgs {
 
 export interface EventLogProviderOptions {
   readonly log: EventLog
-  /** Without them every dispatch goes on. */
+  /** Without them every dispatch continues. */
   readonly gates?: Gates
-  /** Is told of each record before it is appended. */
+  /** Receives each record before it is appended. */
   readonly onAppend?: (record: NewRecord) => void
 }
 

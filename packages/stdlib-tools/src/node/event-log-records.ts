@@ -1,4 +1,4 @@
-// Records of an event log, what is asked of a log, and how records of a topic are chained.
+// Records of an event log, queries of a log, and how records of a topic are chained.
 
 import { createHash } from 'node:crypto'
 import type { Plain } from '@bridle/vm'
@@ -71,7 +71,7 @@ export interface EventLog {
   /** Null: the consumer was never there. */
   cursor(topic: string, consumer: string): number | null
   get(table: string, key: string): SharedValue
-  /** False when somebody changed it since `version`; true, and nothing done, when the mark was there before. */
+  /** False if it changed since `version`; true without a change if the mark existed before. */
   put(table: string, key: string, value: Plain, version: number, mark?: AppendMark): boolean
   /** A run has ended: nothing of it is appended again. */
   forget(runId: string): void
@@ -104,7 +104,7 @@ export function sortedJson(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sortedJson(member)}`).join(',')}}`
 }
 
-/** Whether a record is asked for; `first` and `last` are the caller's. */
+/** Whether a query selects a record; `first` and `last` are the caller's. */
 export function fits({ after = 0, kind = null, eventId = null }: LogQuery, record: LogRecord): boolean {
   return (
     record.id > after && (kind === null || record.kind === kind) && (eventId === null || record.headers['event_id'] === eventId)

@@ -1,4 +1,4 @@
-// The event log on the disk: numbers, chains, what is appended once however often it is asked for, and state that changes by version.
+// The event log on the disk: numbers, chains, appends that happen once however often they are requested, and state that changes by version.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

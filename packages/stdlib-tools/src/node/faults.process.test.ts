@@ -1,5 +1,5 @@
 // Each file operation of a script, with each of its calls to the operating system failing in turn: it says what failed, the old content
-// stays whole, and nothing is left behind.
+// stays whole, and no temporary files remain.
 
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

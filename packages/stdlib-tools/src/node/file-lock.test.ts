@@ -1,4 +1,4 @@
-// Who holds a lock, and what becomes of the lock of somebody who is gone. Processes that compete are in cli/test/store.process.test.ts.
+// Holders of a lock, and locks of processes that are gone. Processes that compete are in cli/test/store.process.test.ts.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

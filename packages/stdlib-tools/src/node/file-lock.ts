@@ -37,7 +37,7 @@ export function withFileLock<T>(path: string, work: () => T): T {
   }
 }
 
-/** Not the lock of somebody who thought that we were gone. One that cannot be read is ours, as far as anybody can tell. */
+/** Not the lock of a process that considered ours gone. An unreadable lock is treated as ours. */
 function release(path: string, own: string): void {
   let holder: string | null
   try {
@@ -97,7 +97,7 @@ function makeLock(path: string, text: string): void {
   }
 }
 
-/** What a lock says; null when it is gone. A file that is no link and empty was made a moment ago, or by who died that moment. */
+/** What a lock says; null when it is gone. A file that is not a link and empty was made a moment ago, or by who died that moment. */
 function readHolder(path: string): string | null {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : readFileSync(path, 'utf8')
@@ -136,7 +136,7 @@ function readProcessNamespace(): string | null {
 
 /**
  * Linux: in clock ticks since the machine started, the 22nd field; the second, a name in brackets, may hold anything. The third says
- * whether the process has ended and only waits for somebody to ask how: then it never started.
+ * whether the process is a zombie: then it never started.
  */
 function readStart(pid: number): string | null {
   try {

@@ -53,7 +53,7 @@ afterEach(() => rmSync(box, { recursive: true }))
 
 const call = makeEffectCall()
 
-/** Somebody who exchanges a part of the path right after it was judged. */
+/** An attacker who replaces a part of the path right after it was judged. */
 class SwappingSandbox extends FileSandbox {
   swap: () => void = () => {}
   /** Before the opened thing is compared with the judged one. */
@@ -556,7 +556,7 @@ test('modules of a confined run: not from outside, by no path or link, and nothi
   for (const path of outside) {
     const found = resolve(path, from)
     expect(found).toMatchObject({ kind: 'error' })
-    // What is there and what is not are told in the same words.
+    // Existing and missing files give the same message.
     const absent = resolve(`${path.replace(/[a-z]+(\.[a-z]+)?$/, 'none')}`, from)
     if (!path.startsWith('l'))
       expect(JSON.stringify(found)).toMatch(/outside the allowed roots|cannot go above root|leads outside/)

@@ -91,7 +91,7 @@ async function writeLater(
   }
 }
 
-/** Goes on with a read that would have held the thread. */
+/** Continues with a read that would have held the thread. */
 async function readLater(
   workspace: Workspace,
   { args: { path, encoding } }: EffectOf<'fs.read'>,
@@ -105,7 +105,7 @@ async function readLater(
   }
 }
 
-/** Says that what is to be read waits for somebody; never leaves the provider. */
+/** Says that a read would block; never leaves the provider. */
 class Awaited extends Error {
   readonly target: string
 
@@ -215,7 +215,7 @@ function readBytes(workspace: Workspace, path: string): Uint8Array {
 
 const MOST_OF_A_DEVICE = 256 << 20
 
-/** What is no regular file says nothing of its size, and may have no end (`/dev/zero`): up to `mostBytes` of it. */
+/** A file that is not regular has no size and may be endless (`/dev/zero`): reads up to `mostBytes`. */
 function readContent(fd: number, mostBytes: number): Uint8Array {
   if (fstatSync(fd).isFile()) return readFileSync(fd)
   const chunks: Buffer[] = []
@@ -248,7 +248,7 @@ function write(
   return { path: workspace.shown(path) }
 }
 
-/** Whether something stands behind the last line break of a file; not so for what is no file or cannot be read. */
+/** Whether a file has content after its last line break; false for other things than files and unreadable files. */
 function endsWithinLine(target: string): boolean {
   try {
     return withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
@@ -296,7 +296,7 @@ function writeInPlace(
   })
 }
 
-/** Whoever reads sees the old content or the new one, and another name of the old file, wherever it may be, keeps it. */
+/** Readers see the old or the new content; hard links to the old file keep the old content. */
 function replaceConfined(
   sandbox: FileSandbox,
   target: string,
@@ -415,7 +415,7 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
     const { path: at, depth } = next
     const found = readEntry(workspace, at, followSymlinks || depth === 0)
     if (found === null) continue
-    // A root that is a link is entered, and is a link all the same.
+    // A root that is a link is entered, and is a link anyway.
     const isLink = depth === 0 && !followSymlinks && lstatSync(at).isSymbolicLink()
     entries.push({ path: at.replaceAll('\\', '/'), isDir: found.isDir && !isLink, isFile: found.isFile && !isLink, depth })
     limitEntries(workspace, entries.length, path)

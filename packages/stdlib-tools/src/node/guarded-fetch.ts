@@ -1,6 +1,6 @@
 // A `fetch` that keeps a network policy, for libraries that make requests of their own: MCP over HTTP, its authorization, model
-// services. Each hop of a redirect is judged as a request of its own, by its address and by what that resolves to at the moment of
-// connecting. To another origin go only headers that are known to hold no credentials: services have names of their own for keys. What is refused rejects with EgressBlocked, before anything is sent.
+// services. Each hop of a redirect is judged as its own request, by its address and by what that resolves to at the moment of
+// connecting. To another origin go only headers that are known to hold no credentials: services have their own names for keys. What is refused rejects with EgressBlocked, before anything is sent.
 
 import type { Agent, Response as UndiciResponse, fetch as UndiciFetch } from 'undici'
 import { EgressBlocked, RateWindow, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'

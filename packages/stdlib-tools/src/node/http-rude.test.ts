@@ -1,5 +1,5 @@
 // Servers that do not keep to the protocol, never end or answer too much: each request ends, with an answer or the documented error.
-// And how long a client waits that is told to come back later, on a clock that stands still until somebody waits.
+// And how long a client waits that is told to come back later, on a clock that stands still until a wait begins.
 
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { Workspace } from './workspace.js'
 const OK = 'HTTP/1.1 200 OK\r\n'
 const bomb = gzipSync(Buffer.alloc(8 << 20))
 
-/** Writes the same again and again, until nobody reads any more. */
+/** Writes the same chunk until the reader is gone. */
 const withoutEnd =
   (begin: string, piece: string | Buffer) =>
   (socket: Socket): void => {
@@ -119,7 +119,7 @@ const NO_VARIABLES: Provider = { kinds: ['process.info'], perform: () => ({ ok: 
 
 test.each(Object.entries(SENT))('%s', async (_name, [bytes, outcome]) => {
   sent = bytes
-  // What is given up by its time has a short one; for the rest it is only there for the case that something hangs.
+  // Requests that must time out have a short limit; for others it only guards against a hang.
   const timeoutMs = outcome.endsWith('timed out') ? 100 : 20_000
   const provider = httpProvider(new Workspace({ root: '/' }), { policy: { denyPrivate: false }, maxBodyBytes: 1 << 20 })
   const runtime = createRuntime({ providers: [provider, NO_VARIABLES], grants: ['http', 'net', 'process.info'] })

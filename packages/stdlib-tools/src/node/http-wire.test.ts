@@ -31,7 +31,7 @@ const listen = async (made: Server): Promise<string> => {
 
 beforeAll(async () => {
   server = createServer(gather)
-  // Tunnels lead where they are told to.
+  // Tunnels lead to the requested target.
   server.on('connect', (request, socket) => {
     seen.push(`CONNECT ${request.url}`)
     const [host, port] = request.url!.split(':')
@@ -170,7 +170,7 @@ const askExpression = async (expression: string, options?: HttpOptions): Promise
 describe('packed bodies', () => {
   test.each(['gzip', 'loud', 'old', 'members', 'deflate', 'bare', 'br', 'zstd', 'twice', 'lines'])('%s', async (name) => {
     expect(await askExpression(`http_get("BASE/${name}").body`)).toBe('packed')
-    // Nobody has what these headers spoke of.
+    // The headers describe a body that no longer exists.
     expect(await askExpression(`http_get("BASE/${name}").headers.has("content-encoding")`)).toBe('false')
     expect(await askExpression(`http_get("BASE/${name}").headers.has("content-length")`)).toBe('false')
   })

@@ -186,7 +186,7 @@ class HttpClient {
     return answered({ status: exchange.status, headers: exchange.headers })
   }
 
-  /** Bytes, nil at the end, or `{timeout: true}` when `timeoutMs` is given and nothing came; the next read goes on waiting. */
+  /** Bytes, nil at the end, or `{timeout: true}` when `timeoutMs` is given and nothing came; the next read continues waiting. */
   private async readStream(id: string, args: Effect['args']): Promise<EffectOutcome> {
     const stream = this.streams.get(id)
     if (stream === undefined) return answered(null)
@@ -251,7 +251,7 @@ class HttpClient {
       })
       const found = toPlainHeaders(response.headers)
       const content = args.decompress === false ? null : unpackBody(response.body, found['content-encoding'], this.mostBytes)
-      // They speak of the packed body, which nobody has any more.
+      // They describe the compressed body, which no longer exists.
       if (content !== null) for (const name of ['content-encoding', 'content-length']) delete found[name]
       return {
         status: response.statusCode,

@@ -1,4 +1,4 @@
-// A journal in a file, one JSON record a line. Each entry is written before `append` returns, so what the script was told is
+// A journal in a file, one JSON record a line. Each entry is written before `append` returns, so everything the script received is
 // on record even when the process dies the next moment; `sync` makes it survive a power cut too, at the price of a disk flush.
 
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ export function fileJournal(path: string, options: { readonly sync?: boolean } =
 }
 
 /**
- * The journal of a run that goes on: behind what is there, without what a crash left of a last line. The head of the run is there already
+ * The journal of a run that continues: behind what is there, without what a crash left of a last line. The head of the run is there already
  * and not written again.
  */
 export function continuedJournal(path: string, options: { readonly sync?: boolean } = {}): Journal {
@@ -53,7 +53,7 @@ function makeAppending(opened: number, options: { readonly sync?: boolean }): Jo
   return {
     append(entry) {
       if (fd === null) throw new Error('the journal is closed')
-      // A run that another process went on with is no longer this one's: both would do the same things.
+      // A run that another process continued with is no longer this one's: both would do the same things.
       if (isOwn && fstatSync(fd).size !== expected) throw new Error('another process writes to the journal')
       const line = Buffer.from(`${encodeEntry(entry)}\n`)
       appendAll(fd, line)

@@ -23,7 +23,7 @@ export function compressProvider(): Provider {
             return answered(new Uint8Array(brotliDecompressSync(data, { maxOutputLength: MAX_UNPACKED_BYTES })))
         }
       } catch (cause) {
-        // The codes of the decoder's own errors tell a script nothing.
+        // The decoder's error codes are meaningless to a script.
         if (op !== 'brotli_decode') return refused('EINVAL', describeCause(cause))
         return refused('EINVAL', cause instanceof RangeError ? 'content is too large' : 'Invalid Data')
       }

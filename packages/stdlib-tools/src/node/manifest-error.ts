@@ -1,6 +1,6 @@
 // How a manifest refuses.
 
-/** The manifest is there and cannot be used; the message names the file and the place in it. */
+/** The manifest exists but is invalid; the message has the file and position. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError'
 }

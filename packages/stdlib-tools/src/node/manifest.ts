@@ -197,7 +197,7 @@ function fillInText(text: string, place: string, missing: string[]): string {
   return first + filled.join('')
 }
 
-/** What a server needs to be reached and does not say; null when nothing. One with a card alone is there for its card. */
+/** What a server needs to be reached and does not say; null when nothing. An entry with only a card exists for its card. */
 function findMissingPlace({ transport, command, url, card }: McpServerDeclaration): string | null {
   const kind = transport ?? (url === undefined ? 'stdio' : 'http')
   if (kind === 'http') return url === undefined || url === '' ? 'has no url: write the address that it answers at' : null

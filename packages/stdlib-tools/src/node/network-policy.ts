@@ -20,7 +20,7 @@ export interface NetworkPolicy {
   readonly maxRedirects?: number
   /** Requests to one host within a window of time; without a limit by default. */
   readonly perHost?: { readonly limit: number; readonly windowMs: number }
-  /** Rules of somebody else that a host must pass too, such as `environmentRules`. They name nothing that `denyPrivate` refuses. */
+  /** Additional rules that a host must pass, such as `environmentRules`. They name nothing that `denyPrivate` refuses. */
   readonly alsoWithin?: EgressRules
 }
 
@@ -31,7 +31,7 @@ export interface EgressRules {
 
 /**
  * What HARN_EGRESS_ALLOW, HARN_EGRESS_DENY and HARN_EGRESS_DEFAULT say of all that leaves the process; null when none is set. The
- * variables are those of whoever starts a run: read once, and not those that a script sets.
+ * variables are those of the process that starts a run: read once, and not those that a script sets.
  */
 export function environmentRules(env: { readonly [name: string]: string | undefined }): EgressRules | null {
   const { HARN_EGRESS_ALLOW: allow, HARN_EGRESS_DENY: deny, HARN_EGRESS_DEFAULT: fallback } = env
@@ -119,7 +119,7 @@ function isNamed(host: string, port: number, { allow = [], privateHosts = [] }: 
 
 /**
  * Unicast only: not loopback, private, link-local, unique-local, multicast, carrier-grade NAT, or a wrapped form of these. NAT64, 6to4 and
- * the old form `::a.b.c.d` carry an IPv4 address inside; none of them has a place in a script's URL, nor has what nobody gave out yet.
+ * the old form `::a.b.c.d` carry an IPv4 address inside; none of them has a place in a script's URL, nor do unassigned ranges.
  */
 export function isPublic(address: string): boolean {
   const parsed = ipaddr.process(address)

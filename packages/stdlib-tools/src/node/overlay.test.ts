@@ -91,7 +91,7 @@ test('what is outside the folder stays outside, through links as well', () => {
   expect(files.text('a.txt')).toBe('changed')
   expect(files.changes()).toEqual([{ path: 'a.txt', change: 'modified', isDir: false }])
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello')
-  // Facts of the link itself, as of the disk; otherwise whoever goes through folders goes round in circles.
+  // Facts of the link itself, as of the disk; otherwise a walk through folders could loop.
   symlinkSync('.', join(root, 'ring'))
   for (const path of ['inner', 'ring'])
     expect(ask('fs.query', { op: 'stat', path, ownLink: true })).toMatchObject({ value: { isFile: false, isDir: false } })

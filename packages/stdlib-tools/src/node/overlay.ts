@@ -112,7 +112,7 @@ export class OverlayFs implements Provider {
   /** The path without links, with `keepLast` but for one at its end; judged as the disk would judge it. */
   private resolveCanonical(path: string, access: FileAccess, keepLast: boolean): string {
     const real = this.sandbox.resolve(path, access, this.cwd, keepLast)
-    // What the run made anew has no links, whatever the disk has at that place.
+    // Paths created by the run contain no links, whatever the disk has there.
     const written = join(path.startsWith(sep) ? sep : this.cwd, path)
     return this.tree.isShadowed(written) ? written : real
   }

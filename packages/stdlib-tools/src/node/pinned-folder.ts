@@ -1,5 +1,5 @@
 // Folders that cannot be exchanged while something is done in them. Node has no `openat`: a path that was judged is looked up again by
-// each call, and whoever puts a link in the place of a folder in between moves the call elsewhere. On Linux the way around is the
+// each call, so an attacker who replaces a folder by a link in between redirects the call. On Linux the way around is the
 // folder of open files: a folder is opened, compared with the one that was judged, and reached as `/proc/self/fd/N` from then on.
 // On other systems it is compared right before each call.
 

@@ -1,4 +1,4 @@
-// Named pipes: they wait for the other end as the system has it, and whoever stops the run does not wait with them.
+// Named pipes: they block until the other end is open, but stopping the run does not wait for that.
 
 import { effectOfData } from '../test-support/effect-of-data.js'
 import { execFile, execFileSync } from 'node:child_process'

@@ -1,5 +1,5 @@
-// Named pipes and terminals as files: whoever opens, reads or writes one waits for somebody at the other end, for as long as that
-// takes. That must not hold the thread, or nobody could stop the run.
+// Named pipes and terminals as files: opening, reading and writing wait for the other end, for as long as that
+// takes. That must not block the thread, or the run could not be stopped.
 
 import { constants, openSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
@@ -8,10 +8,10 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReadStream, isatty } from 'node:tty'
 
-/** Between two looks whether somebody reads a pipe by now, in milliseconds; the system tells of writers, and not of readers. */
+/** Interval of polling whether a pipe has a reader, in milliseconds; the system notifies only of writers. */
 const LOOK_MS = 20
 
-/** Whether reading what is open may wait for somebody. */
+/** Whether reading the open file may block. */
 export function isAwaited(fd: number, facts: Stats): boolean {
   return facts.isFIFO() || (facts.isCharacterDevice() && isatty(fd))
 }
@@ -62,7 +62,7 @@ async function openForReader(target: string, signal: AbortSignal): Promise<numbe
     try {
       return openSync(target, constants.O_WRONLY | constants.O_NONBLOCK)
     } catch (cause) {
-      // Nobody reads yet.
+      // No reader yet.
       if ((cause as { readonly code?: unknown }).code !== 'ENXIO') throw cause
     }
     await pause(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted())

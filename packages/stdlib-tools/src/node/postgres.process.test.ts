@@ -1,4 +1,4 @@
-// Postgres against a real server from the system's packages, in a folder of its own; without one the tests are skipped with a notice.
+// Postgres against a real server from the system's packages, in its own folder; without one the tests are skipped with a notice.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -18,7 +18,7 @@ export interface PostgresOptions {
   readonly readOnly?: boolean
   /** Tables that statements may touch, as `schema.table` with `*`; the server's own plan of the statement says which those are. */
   readonly tables?: readonly string[]
-  /** What a pool may have at most, whatever a script asks for; 10 by default. */
+  /** Maximum connections of a pool, whatever a script requests; 10 by default. */
   readonly maxConnections?: number
   /** A statement that takes longer is cancelled by the server; 30 s by default. */
   readonly statementTimeoutMs?: number
@@ -206,7 +206,7 @@ class Connections {
       allowExitOnIdle: true,
       types: TYPES,
     })
-    // A connection that breaks while nobody uses it is replaced at the next statement.
+    // An idle connection that breaks is replaced at the next statement.
     pool.on('error', () => undefined)
     try {
       const client = await pool.connect()
@@ -284,7 +284,7 @@ class Connections {
         client.release()
         return result
       } catch (cause) {
-        // Whatever the statement left behind goes with its connection.
+        // State that the statement left behind is dropped with its connection.
         client.release(true)
         throw cause
       }

@@ -1,4 +1,4 @@
-// Programs and facts of the process (records ProcessExec, ProcessInfo, ProcessSet). A program gets a process group of its own
+// Programs and facts of the process (records ProcessExec, ProcessInfo, ProcessSet). A program gets its own process group
 // and goes with everything it started when its time is over or the run ends. Scripts see and change the workspace's folder and
 // environment, never those of this process.
 
@@ -22,7 +22,7 @@ export interface ProcessOptions {
   readonly args?: readonly string[]
   /** The whole of a skill by id or name: null when there is none, `{ambiguous: true}` when several have the name. */
   readonly findSkill?: (wanted: string) => Plain
-  /** Secrets that the host lends by name: scripts are told that they are there. */
+  /** Secrets that the host lends by name: scripts can see that they exist. */
   readonly secretNames?: readonly string[]
   /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
   readonly maxOutputBytes?: number
@@ -248,7 +248,7 @@ function listKnownShells(env: NodeJS.ProcessEnv): FoundShell[] {
   return [...found.values()]
 }
 
-/** What stands in the place of a shell for accounts that nobody logs in to. */
+/** Shells of accounts without login. */
 const NO_SHELLS: ReadonlySet<string> = new Set(['nologin', 'false', 'true'])
 
 function findLoginShell(): string | undefined {

@@ -8,7 +8,7 @@ import { makeFolders, writeWholeFile } from './whole-file.js'
 /** When there are more entries, the oldest go. */
 const MOST_ENTRIES = 500
 const KEPT_ENTRIES = 400
-/** Of another engine's folder that nobody wrote to, milliseconds. */
+/** Age in milliseconds after which an unused folder of another engine is removed. */
 const ABANDONED_AFTER = 30 * 24 * 3600 * 1000
 
 /** Keeps entries in `folder/engine`; `engine` has to change with everything that compiles. Nothing here is ever an error. */

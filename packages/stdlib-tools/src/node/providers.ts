@@ -127,7 +127,7 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
   return options.secrets === undefined ? sources : sources.map((source) => hideSecrets(source, keeper))
 }
 
-/** A provider whose answers do not tell what the host keeps secret. */
+/** A provider whose answers do not reveal the host's secrets. */
 function hideSecrets(source: ProviderSource, keeper: SecretKeeper): ProviderSource {
   const wrap = (provider: Provider): Provider => ({
     kinds: provider.kinds,

@@ -1,6 +1,6 @@
 // Modules from files: beside the importing file, with `.harn` added when the path has no extension, then
 // from the packages of the project. Keys are real paths, so one file is one module however it is named. With a sandbox a path outside of
-// it is refused before the disk is asked: neither the text of a file nor whether there is one shows.
+// it is refused before the disk is accessed: neither the content nor the existence of a file is revealed.
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve, sep } from 'node:path'
@@ -40,7 +40,7 @@ function load(find: () => string, path: string): Resolution {
 /** No text of more bytes has as few characters as a script may have (PARSE_LIMITS of the parser). */
 const MOST_BYTES = 16 << 20
 
-/** Imports are read by whoever looks at a script, an editor too: a pipe or a device would hold it, or fill its memory. */
+/** Editors read imports too: a pipe or a device would block them or fill their memory. */
 function readSource(path: string): string {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   try {
@@ -54,7 +54,7 @@ function readSource(path: string): string {
   }
 }
 
-/** Packages were installed by whoever owns the project: they may lie above the folders of the run. */
+/** Packages are installed by the project's owner: they may be above the folders of the run. */
 function resolveConfined(direct: string, path: string, folder: string, sandbox: FileSandbox): Resolution {
   const candidates = extname(path) === '' ? [direct, `${direct}.harn`] : [direct]
   for (const candidate of candidates) {

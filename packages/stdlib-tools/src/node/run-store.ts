@@ -1,10 +1,10 @@
 // Runs in files: a folder for each run, with its lease in `lease.json` and its journal in one file for each holder. A lease names how
-// much of the files of earlier holders counts, as it was when they lost it; so a worker that was taken over and goes on writing writes to
-// a file that nobody reads. Changes of a lease happen under a lock file and are a rename, so that a crash leaves the old or the new one.
+// much of the files of earlier holders counts, as it was when they lost it; so a worker that was taken over and continues writing writes to
+// a file that is never read. Changes of a lease happen under a lock file and are a rename, so that a crash leaves the old or the new one.
 //
-// An entry is written under the same lock: whoever takes a run over either sees the entry or comes before it, and then the entry is
+// An entry is written under the same lock: a takeover either sees the entry or happens before it, and then the entry is
 // refused and its effect does not happen. A lock whose holder cannot be seen (another machine) is broken after a while, so the lease is
-// looked at again behind the entry.
+// checked again after the entry.
 
 import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -120,13 +120,13 @@ export class FileSandbox {
     try {
       now = realpathSync(real) === real ? lstatSync(real) : null
     } catch (cause) {
-      // It was moved away between opening and checking; anything else is said as it is.
+      // It was moved away between opening and checking; other errors are reported unchanged.
       if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(readOsErrorCode(cause))) throw cause
     }
     if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) this.changed(real, access)
   }
 
-  /** What was judged is not what is there now. */
+  /** The file is no longer the one that was judged. */
   changed(real: string, access: FileAccess): never {
     throw new SandboxViolation(
       'symlink_denied',
@@ -178,7 +178,7 @@ export class FileSandbox {
       throw new SandboxViolation('file_access', `File access violation: ${access} on '${path}' - the name is denied`)
   }
 
-  /** What the host gave may be emptied, and is neither taken away nor moved. */
+  /** A root of the host may be emptied, but not removed or moved. */
   private checkRoots(absolute: string, path: string, form: 'path' | 'real'): void {
     if (this.roots.some((root) => isWithin(root[form], absolute)))
       throw new SandboxViolation(
@@ -273,7 +273,7 @@ function findDanglingTarget(path: string): string | null {
 
 /**
  * A name as the least exact file system compares it: without case, composed or not, without characters that show nothing, and without dots
- * and blanks at its end. Whether a folder lies on such a system, nobody can tell from here, and on another one a name is denied too many.
+ * and blanks at its end. It is unknown whether a folder is on such a system; on others this denies some names unnecessarily.
  */
 function foldName(name: string): string {
   return name.normalize('NFKD').replaceAll(UNSEEN, '').toUpperCase().toLowerCase().normalize('NFC').replace(ENDING, '')

@@ -46,7 +46,7 @@ async function run(source: string, options: { toolGrants?: { [tool: string]: { [
   const onEvent = (event: RunEvent): void => void events.push(event)
   const program = runtime.compile(`println(try { ${source} } catch (e) { e?.message ?? e })`)
   const result = await runtime.start(program, { journal, onEvent }).result
-  // What the host is told of the run must be as clean as what is written down of it.
+  // Events for the host must be as clean as records of the run.
   expect(events).not.toEqual([])
   const written = [
     ...journal.entries.map((entry) => encodeEntry(entry)),

@@ -43,7 +43,7 @@ async function startEventServer(pieces: readonly (string | Uint8Array | (() => P
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const piece of pieces) {
       if (typeof piece === 'function') await piece()
-      // Each piece is a packet of its own.
+      // Each piece is its own packet.
       else await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)))
     }
     response.end()
@@ -142,7 +142,7 @@ describe('a server', () => {
     ${body}`
 
   test('takes clients from outside; paths and bearers are checked at the upgrade', async () => {
-    // The script tells its address by connecting to a server of the test, as a client.
+    // The script reports its address by connecting to a server of the test, as a client.
     const seen: unknown[] = []
     const told = await startSocketServer((socket) => {
       socket.on('message', (data) => {

@@ -10,7 +10,7 @@ export interface QuotaTables {
   readonly run: (sql: string, ...params: SqlValue[]) => void
 }
 
-/** For tenants without a quota of their own. */
+/** For tenants without their own quota. */
 export const EVERYBODY = -1
 const NOTHING: TenantQuota = {}
 
@@ -93,7 +93,7 @@ export class SqlQuotas {
   }
 
   /**
-   * Has `take` take so many runs of one tenant after the other, by their weights; each tenant has its turn before anyone has a second one, and what
+   * Makes `take` take runs of the tenants in turn, as many as their weights; each tenant has its turn before anyone has a second one, and what
    * one does not need goes to the others. `take` gives how many it found.
    */
   share(tenants: readonly number[], most: number, take: (tenant: number, room: number) => number): void {

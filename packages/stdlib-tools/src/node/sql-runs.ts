@@ -82,7 +82,7 @@ interface OwnedRun {
 
 const HAS_UNDO = `SELECT 1 FROM bridle_entries WHERE run = ? AND line LIKE '%"kind":"undo"%' LIMIT 1`
 const NO_TOKENS = '[]'
-/** Runs of a dead worker that are given to others at once, and due timers that are looked at: the thread is held for so long. */
+/** Batch size for runs of a dead worker and for due timers: the thread is blocked for one batch. */
 const MOST_AT_ONCE = 1000
 const MOST_TENANTS = 64
 
@@ -403,7 +403,7 @@ export class SqlRuns {
     return taken
   }
 
-  /** Tenants that have ready runs; others where there are too many to be looked at together. */
+  /** Tenants that have ready runs; a sample if there are too many. */
   private listTenants(): readonly number[] {
     const found: number[] = []
     for (let last = this.lastTenant, isAround = false; found.length < MOST_TENANTS;) {
@@ -433,7 +433,7 @@ export class SqlRuns {
     return [-1, ...lists.flatMap(({ tools }) => (readKey(this.readName(tools)).every((tool) => known.has(tool)) ? [] : [tools]))]
   }
 
-  /** Takes the runs of workers that were not heard of; so many at once that nobody waits long. */
+  /** Takes over runs of workers without a heartbeat, in small batches. */
   private bury(now: number): void {
     this.run('UPDATE bridle_workers SET is_given_up = 1 WHERE expires_at <= ? AND is_given_up = 0', now)
     const dead = this.all('SELECT id FROM bridle_workers WHERE is_given_up = 1') as readonly { readonly id: number }[]
@@ -462,7 +462,7 @@ export class SqlRuns {
       program: program.hash,
       startedAt: row.started_at,
       isArchived,
-      // With a snapshot the head is there for its archive only.
+      // With a snapshot the head is only needed for the archive.
       head: row.snapshot !== null || row.head === null ? [] : row.head.split('\n'),
       snapshot: this.unpack(row),
       lines: entries.map(({ line }) => line),

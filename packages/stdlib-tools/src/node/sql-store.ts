@@ -225,7 +225,7 @@ const TOUCHES_OTHERS: ReadonlySet<Change['do']> = new Set(['start', 'signal', 'c
 
 const MOST_NAME = 500
 
-/** Raises ToolError `invalid_args`: a control character ends a string for some engines, and nobody could name the run again. */
+/** Raises ToolError `invalid_args`: a control character ends a string in some engines, so the run could not be named again. */
 function checkName(what: string, name: string): void {
   // oxlint-disable-next-line no-control-regex
   const isOdd = /[\u0000-\u001f\u007f]/.test(name)

@@ -2,7 +2,7 @@
 // connection of the host. No native code is installed.
 //
 // WebAssembly has no shared memory between processes, so no write-ahead log, and its lock is a folder that a killed process leaves behind. So
-// its transactions, reading ones too, are made under a lock of our own (file-lock.ts), which knows when its holder is dead; whoever has
+// its transactions, reading ones too, are made under a lock of our own (file-lock.ts), which knows when its holder is dead; the process that has
 // that lock removes the folder. The two kinds of locks do not see each other: a file in write-ahead mode is refused here, and the other engine
 // switches a file to that mode under our lock, after which a process with WebAssembly can neither read nor write it.
 
@@ -107,7 +107,7 @@ function nodeEngine(path: string | null, synchronous: string): SqlEngine {
   return connectionEngine(connection)
 }
 
-/** What is asked of `node-sqlite3-wasm`, which is installed beside Bridle where it is wanted. */
+/** The used interface of `node-sqlite3-wasm`, an optional dependency. */
 interface WasmDatabase {
   exec(sql: string): void
   prepare(sql: string): { run(values: SqlValue[]): { changes: number | bigint }; all(values: SqlValue[]): unknown[] }
@@ -124,7 +124,7 @@ async function wasmEngine(path: string | null, synchronous: string): Promise<Sql
   const guard = <T>(work: () => T): T => {
     if (path === null) return work()
     return withFileLock(`${path}.guard`, () => {
-      // Ours is the only process at work: a lock that is there is of one that was killed.
+      // No other process is working: an existing lock is from a killed one.
       rmSync(`${path}.lock`, { recursive: true, force: true })
       return work()
     })

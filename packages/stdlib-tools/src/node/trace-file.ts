@@ -1,4 +1,4 @@
-// A trace in a file, one event a line; large texts beside it in `<file>.blobs/<hash>`, each once. A run that goes on from a
+// A trace in a file, one event a line; large texts beside it in `<file>.blobs/<hash>`, each once. A run that continues from a
 // snapshot appends to the trace it had.
 
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export class TraceFormatError extends Error {
   override readonly name = 'TraceFormatError'
 }
 
-/** Starts the file anew, unless the run goes on. */
+/** Starts the file anew, unless the run continues. */
 export function fileTrace(path: string): TraceSink {
   makeFolders(dirname(path))
   let open: number | null = null
@@ -34,7 +34,7 @@ export function fileTrace(path: string): TraceSink {
   }
 }
 
-/** Raises TraceFormatError for what is no trace. A half-written last line, as a crash leaves it, is dropped. */
+/** Raises TraceFormatError for what is not a trace. A half-written last line, as a crash leaves it, is dropped. */
 export function readTrace(path: string): TraceEvent[] {
   const lines = readFileSync(path, 'utf8').split('\n')
   const events: TraceEvent[] = []

@@ -52,10 +52,10 @@ interface Listener {
 }
 
 const DEFAULT_CONNECT_MS = 30_000
-/** A socket whose messages nobody takes is not read any further. */
+/** Reading pauses for a socket whose messages are not received. */
 const MOST_WAITING = 1024
 const MOST_BYTES_WAITING = 8 << 20
-/** Connections that nobody has accepted yet; further ones are refused. */
+/** Maximum of unaccepted connections; further ones are refused. */
 const MOST_CONNECTIONS = 128
 
 export class WebSockets {

@@ -1,4 +1,4 @@
-// Files that are replaced as a whole: whoever reads sees the old content or the new one, also when the writer is killed or the disk is
+// Files that are replaced as a whole: readers see the old content or the new one, also when the writer is killed or the disk is
 // full, and what could not be written leaves nothing behind. The new content goes to a file beside the old one, which then takes its place.
 
 import { randomUUID } from 'node:crypto'
@@ -26,7 +26,7 @@ import { dirname } from 'node:path'
 import { readOsErrorCode } from '../tools/executors/os-errors.js'
 
 export interface WholeFileOptions {
-  /** Permissions of the file, whatever the process gives to new files. */
+  /** Permissions of the file, regardless of the umask. */
   readonly mode?: number | undefined
   /** Permissions of a new file before the process takes away what it does not give (umask); 0644 by default. */
   readonly newMode?: number | undefined
@@ -96,7 +96,7 @@ export function replaceFile(
 }
 
 /**
- * Gives a file another content, whatever it is: replaced whole where that can be, written in place else. The latter also when it has other
+ * Replaces the content of a file: atomically if possible, else in place. The latter also when it has other
  * names or another owner, for which it stays what it is, unless `evenIfShared`. Throws what the operating system says.
  */
 export function overwriteFile(path: string, content: WholeContent, options: { readonly evenIfShared?: boolean } = {}): void {

@@ -46,7 +46,7 @@ export class Workspace {
   }
 }
 
-/** Runs a provider's work; a violation becomes the error that says nothing was done. */
+/** Runs a provider's work; a violation becomes an error that says that nothing was done. */
 export function guardWork(work: () => EffectOutcome): EffectOutcome {
   try {
     return work()

@@ -54,5 +54,5 @@ export const INTERNAL = 0
 export const SERVER = 1
 export const CLIENT = 2
 
-/** SpanStatusCode of OpenTelemetry; a span without a failure is left unset. */
+/** SpanStatusCode of OpenTelemetry; without a failure the status is unset. */
 export const ERROR = 2

@@ -131,7 +131,7 @@ function describeRequest(facts: Facts, own: Attributes): SpanStart {
   }
 }
 
-/** What the handshake with a server tells of all requests to it. */
+/** Attributes from the handshake for all requests to a server. */
 export function describeConnection(facts: Facts): Attributes {
   return { ...pickText(facts, 'protocol', 'mcp.protocol.version'), ...describeTransport(facts), ...describeAddress(facts) }
 }
@@ -183,7 +183,7 @@ export function describeOutcome(event: TraceEvent, model: ModelCallFacts | null)
   }
 }
 
-/** A call that nothing was told of before it ended. */
+/** A call without a start mark. */
 export function describeLateCall(event: TraceEvent, model: ModelCallFacts | null): SpanStart {
   const name = String(event.details?.['name'])
   if (model === null) return { name: `execute_tool ${name}`, kind: INTERNAL, attributes: nameTool(name) }

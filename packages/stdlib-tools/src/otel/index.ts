@@ -41,7 +41,7 @@ export interface OtelOptions<Context = unknown> {
   readonly meter?: OtelMeter
   /**
    * Whom the context is sent to, as W3C Trace Context: `http`, the header `traceparent` of requests; `mcp`, the key of that name in `_meta`
-   * of what servers are asked. Nobody by default: it tells others that requests belong together.
+   * of requests to servers. None by default, because it reveals which requests belong together.
    */
   readonly propagate?: readonly ('http' | 'mcp')[]
 }
@@ -206,7 +206,7 @@ class OtelSink<Context> implements TraceSink {
     this.metrics?.countSession(session.attributes, ms - session.startMs)
   }
 
-  /** What came out of a call: of the one that is open under its id, or of one of which nothing was told before. */
+  /** The end of a call: of the span open under its id, or of a call without a start mark. */
   private finishCall(event: TraceEvent, endMs: number, { model, isToolError }: CallFacts): void {
     const details = event.details ?? {}
     const known = this.findOpen(String(details['call_id']))
@@ -236,7 +236,7 @@ class OtelSink<Context> implements TraceSink {
   }
 
   private countModelCall({ attributes, startMs }: Open, event: TraceEvent, endMs: number): void {
-    // Nobody was asked where a call was refused, or its answer was kept.
+    // A refused or cached call made no request.
     if (event.details?.['denied'] === true || event.cached === true) return
     this.metrics?.countModelCall(attributes, endMs - startMs)
     const agent = this.findAgent(this.findStackAbove(event))

@@ -1,4 +1,4 @@
-// The tree of spans that a run is, with a tracer that writes down what it is told.
+// The span tree of a run, with a recording tracer.
 
 import { effectOfData } from '../test-support/effect-of-data.js'
 import { expect, test } from 'vitest'

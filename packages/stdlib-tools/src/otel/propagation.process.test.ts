@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => new Promise((resolve) => http.close(resolve)))
 
-/** Gives every span a number of its own, as its id. */
+/** Gives every span its own number, as its id. */
 function makeNumbering(): { readonly names: string[]; readonly tracer: Parameters<typeof otelTrace<object>>[0] } {
   const names: string[] = []
   const tracer = {

@@ -1,4 +1,4 @@
-// What both sides of a Restate server know: the names of the objects, and what is said of a run.
+// Names shared by both sides of a Restate server: the objects, and the state of a run.
 
 import type { NewProgram, RunRow } from '../host/durable/store.js'
 import type { EndedRun } from '../host/durable/ended.js'

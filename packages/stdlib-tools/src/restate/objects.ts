@@ -1,5 +1,5 @@
 // Two virtual objects of Restate, each by the id of the run. `BridleRun` drives it: an invocation of `wake` is one piece, from where the run begins
-// or goes on to where only people and timers are waited for, or its journal is full; the snapshot then lies in the state of the object. Handlers of
+// or continues to where only people and timers are waited for, or its journal is full; the snapshot then lies in the state of the object. Handlers of
 // an object run one after the other, and a piece may take long, so answers from outside go to `BridleInbox`, whose handlers are short.
 
 import * as restate from '@restatedev/restate-sdk'
@@ -285,7 +285,7 @@ function makeInbox() {
         context.set('parked', tokens)
         for (const token of tokens) if ((await read(context, answerKey(token))) !== null) return wakeRun(context)
       },
-      /** The run goes on, with the answers that are here. */
+      /** The run continues, with the answers that are here. */
       take: async (
         context: InboxContext,
         { tokens }: { readonly tokens: readonly string[] },

@@ -24,21 +24,21 @@ export interface RestateHandle {
   readonly dueAt: number | null
 }
 
-/** Where a run that has left goes on. */
+/** Where a run that has left continues. */
 export interface ParkedPiece {
   /** Base64. */
   readonly snapshot: string
   readonly tokens: readonly (readonly [call: number, token: string, limit?: AwaitedToken['limit']])[]
   readonly wakeAt: number | null
   readonly now: number
-  /** It goes on at once: only its journal was full. */
+  /** It continues at once: only its journal was full. */
   readonly isFull: boolean
 }
 
 export interface RestateHostOptions {
   readonly context: restate.ObjectContext
   readonly startedAt: number
-  /** Tells whoever has the answers of the run that it waits for one. */
+  /** Tells the inbox of the run that it waits for an answer. */
   readonly listen: (token: string, awakeableId: string) => void
   readonly close: (token: string) => void
   /** Answers that were there when the piece began. */
@@ -46,7 +46,7 @@ export interface RestateHostOptions {
   readonly mostSteps: number
   /** Waits for timers that are shorter stay in the piece. */
   readonly keepMs: number
-  /** Differs in each attempt of each process: it tells a call that this attempt has begun from one that an earlier attempt has. */
+  /** Differs in each attempt of each process: it distinguishes calls begun by this attempt from those of earlier attempts. */
   readonly attempt: string
 }
 
@@ -81,11 +81,11 @@ export class RestateHost implements DurableHost<RestateHandle> {
       call: encodeSettled(await work(isRepeated)),
       now: Date.now(),
     })
-    // What a tool does inside its call is in no journal: it is told when its call was begun before.
+    // Nested calls of a tool are not in a journal: the tool is informed if its call was begun before.
     if (mode === 'read' || (mode === 'repeat' && effect.kind !== 'tool.call'))
       return makeHandle(context.run(name, () => perform()))
     // Two entries: which attempt began it, and what it came to. An attempt that finds the beginning of another one must not begin a `once` call
-    // again. The work is asked for only when its beginning is kept.
+    // again. The work starts only after its start is recorded.
     const begin = context.run(`begin ${name}`, (): Entry => ({ text: attempt, now: Date.now() }))
     const unknown: Entry = { call: encodeSettled({ kind: 'unknown' }), now: Date.now() }
     const behind = (began: string): restate.RestatePromise<Entry> => {

@@ -1,4 +1,4 @@
-// Runs on a Restate server as a store: whoever submits, answers, cancels or reads runs does so as with a store of our own, from any process, through
+// Runs on a Restate server as a store: submitting, answering, cancelling and reading work as with our own store, from any process, through
 // the ingress of the server, which is plain HTTP and needs no SDK. Who works on the runs is an endpoint (objects.ts).
 
 import { CANCEL_TOKEN } from '../host/durable/host.js'

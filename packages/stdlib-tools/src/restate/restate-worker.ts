@@ -1,4 +1,4 @@
-// A worker on Restate: an endpoint that the server calls when a run can go on. Needs Node.
+// A worker on Restate: an endpoint that the server calls when a run can continue. Needs Node.
 
 import { createServer } from 'node:http2'
 import { endpoint } from '@restatedev/restate-sdk'
@@ -10,7 +10,7 @@ import type { RestateRunsOptions } from './objects.js'
 export interface RestateWorkerOptions extends RestateRunsOptions {
   /** 9080 when absent. */
   readonly port?: number
-  /** Loopback when absent: whoever reaches the endpoint can make it work. */
+  /** Default loopback, because anyone who reaches the endpoint can give it work. */
   readonly host?: string
   /** URL of the admin API of the server, such as `http://127.0.0.1:9070`: the endpoint is registered there. */
   readonly admin?: string

@@ -1,4 +1,4 @@
-// A run whose process is killed in front of each commit in turn, and which goes on in another one.
+// A run whose process is killed in front of each commit in turn, and which continues in another one.
 
 import type { EndedRun } from '../host/durable/ended.js'
 import type { DurableStore } from '../host/durable/store.js'
@@ -14,7 +14,7 @@ export interface Killed {
 }
 
 /**
- * Runs `source` as `r` again and again, each time with tools of its own, and tells of each. `disturb` is called when the first process is dead or
+ * Runs `source` as `r` again and again, each time with its own tools, and tells of each. `disturb` is called when the first process is dead or
  * has nothing to do. Gives the number of commits.
  */
 export async function sweepKills(

@@ -40,7 +40,7 @@ export const oddServers = {
   silent: makeServer(`on(() => {})`),
   /** Never answers the handshake, and ignores polite signals. */
   mute: makeServer(`process.on('SIGTERM', () => {}); lines.on('line', () => {}); setInterval(() => {}, 1000)`),
-  /** Starts a child of its own that would live on. */
+  /** Starts its own child that would live on. */
   parent:
     makeServer(`const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     process.on('SIGTERM', () => {});

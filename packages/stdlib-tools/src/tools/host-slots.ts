@@ -22,7 +22,7 @@ export const DRIFT_WATCH = defineHostSlot<DriftWatch | null>('drift_watch', null
 
 // --------------------------------------------------------------------------------------------------------------- pins
 
-/** A tool that a program defined, as its host is told. */
+/** A tool that a program defined, as reported to its host. */
 export interface DefinedTool {
   readonly name: string
   readonly hash: string
@@ -31,14 +31,14 @@ export interface DefinedTool {
   readonly entry: Plain
 }
 
-/** Is told of each tool that the program defines; null when nobody asks. */
+/** Receives each tool that the program defines; null without a listener. */
 export const TOOL_LISTENER = defineHostSlot<((tool: DefinedTool) => void) | null>('tool_listener', null)
 /** Hashes of the only tools that may be called, by origin and name; null when any may. */
 export const TOOL_PINS = defineHostSlot<ReadonlyMap<string, string> | null>('tool_pins', null)
 
 // ---------------------------------------------------------------------------------------------------- kept calls
 
-/** Whether anybody keeps the effects of tool calls, or shows them: they carry a hash of their arguments then. Always where the host says nothing. */
+/** Whether effects of tool calls are recorded or shown: then they carry a hash of their arguments. True by default. */
 export const KEEPS_CALLS = defineHostSlot<() => boolean>('keeps_calls', () => true)
 
 // ---------------------------------------------------------------------------------------------------- kept results

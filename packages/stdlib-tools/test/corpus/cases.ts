@@ -1,4 +1,4 @@
-// Runs that every version writes down where they wait, and that each later one must go on with. A case that is here stays as it is; new ones are
+// Runs that every version writes down where they wait, and that each later one must continue with. A case that is here stays as it is; new ones are
 // added at the end.
 
 import { VirtualClock } from '../../src/library/time/host-clock.js'

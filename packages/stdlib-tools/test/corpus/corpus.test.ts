@@ -1,4 +1,4 @@
-// What any version wrote down goes on in this one: snapshots, journals, and files of durable runs.
+// What any version wrote down continues in this one: snapshots, journals, and files of durable runs.
 
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // Heap units against what V8 says: within a factor of two for shapes of data that scripts are made of, so that a limit in units is a
-// limit in bytes. In a process of its own, since it collects garbage and looks at the heap of all.
+// limit in bytes. In its own process, since it collects garbage and looks at the heap of all.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -82,7 +82,7 @@ describe('heap, output and tasks', () => {
     ['repetition', 'var xs = []\nwhile true { xs = xs + ["abc" * 100000] }'],
   ])('%s', (_, text) => {
     const { exit } = runText(text, { heap: 1 << 22, fuel: 50_000_000 })
-    // A string that is too long for any machine is a fault of its own.
+    // A string that is too long for any machine is its own fault.
     expect(exit?.kind === 'limit' ? exit.limit : exit?.kind === 'failed' ? exit.fault.text : exit).toMatch(
       /heap|work|string is too long/,
     )
@@ -151,7 +151,7 @@ describe('one operation may not take for ever', () => {
   ])('%s', (text) => {
     for (const data of [DOUBLED, DOUBLED_DICTS]) {
       const { exit } = runText(`${data}${text}`, { heap: 1 << 20 })
-      // Where data of this shape is not taken, or need not be looked through, the script goes on or fails. What is done in pieces
+      // Where data of this shape is not taken, or need not be looked through, the script continues or fails. What is done in pieces
       // ends when there is no room for what it makes.
       if (exit?.kind === 'limit') expect(exit.limit).toMatch(/^(?:work|heap)$/)
     }

@@ -1,5 +1,5 @@
 // What a host relies on when it runs a machine in slices and through snapshots, beyond what every script of the suite shows:
-// a slice is no occasion for timers, and fuel bounds whatever can go on for ever.
+// a slice is no occasion for timers, and fuel bounds whatever can continue forever.
 
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'

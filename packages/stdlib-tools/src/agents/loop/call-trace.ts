@@ -1,5 +1,5 @@
-// What the host's trace hears of the tool calls of an agent loop: those that the loop carries out by itself, and those that end before
-// anything carries them out. Calls of tools outside the script tell of themselves, in the dispatch.
+// Records of an agent loop's tool calls in the host's trace: calls that the loop carries out itself, and calls that end before
+// being carried out. Calls of tools outside the script are traced by the dispatch.
 
 import { HarnDict, isCallable } from '@bridle/vm/families'
 import type { BuiltinDef, Context, TraceRecord } from '@bridle/vm/families'

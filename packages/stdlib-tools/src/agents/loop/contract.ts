@@ -105,7 +105,7 @@ const TYPES: Readonly<Record<string, string>> = lookup({
   any: 'any',
 })
 
-/** A schema as a type of the declaration; what is no schema is text. */
+/** A schema as a type of the declaration; what is not a schema is text. */
 function renderType(spec: Value): string {
   if (!(spec instanceof HarnDict)) return TYPES[display(spec)] ?? 'string'
   const choices = spec.get('enum')
@@ -152,7 +152,7 @@ export function renderViolations(violations: readonly string[], sentinel: string
   )
 }
 
-// Errors that the guidance repeats; all of them follow in a message of their own.
+// Errors that the guidance repeats; all of them follow in their own message.
 const GUIDED = 2
 
 export function parseGuidance(errors: readonly string[]): string {

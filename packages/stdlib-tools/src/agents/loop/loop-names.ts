@@ -1,4 +1,4 @@
-// Whoever begins an agent loop gives it tools and policies together, and its policies name the tools as its entries do. Judges know what
+// The caller of an agent loop passes tools and policies together, and the policies use the names of its entries. Judges know what
 // calls come down to and take no name from an entry (tool-identity.ts), so the lists that allow are brought into those names here. That
 // widens nothing: policies around the loop are asked as well, under the names that tools really have.
 

@@ -183,7 +183,7 @@ const sessionPrimitives: readonly BuiltinDef[] = [
   }),
   definePrimitive('__tell_host(event: dict) -> nil', 'Tells the host of the run what happens in a session.', (ctx, event) => {
     const listener = ctx.machine.hostData(REPORT_LISTENER)
-    // Made and paid for in a replay, too, where nobody listens.
+    // Also built and charged in a replay, which has no listeners, so that fuel is equal.
     const told = toPlain(event)
     if (listener !== null) listener({ kind: 'agent', taskId: ctx.machine.task().taskId, event: told })
     return null

@@ -1,4 +1,4 @@
-// An agent loop tries a failed call again (`tool_retries`). That is one call, by whatever executor it is carried out: it counts once against
+// An agent loop tries a failed call again (`tool_retries`). That is one call, for every executor: it counts once against
 // `maxCalls`, and grants that lower retries lower these.
 
 import { describe, expect, test } from 'vitest'

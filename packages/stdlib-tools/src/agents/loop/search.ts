@@ -111,7 +111,7 @@ export class LoopSearch {
     return [...this.search.alwaysLoaded, ...this.promoted]
   }
 
-  /** Tools that the contract tells of. */
+  /** Tools listed in the contract. */
   get visible(): readonly HarnDict[] {
     const loaded = this.loaded
     const entry = HarnDict.of({

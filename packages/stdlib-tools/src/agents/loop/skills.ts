@@ -65,7 +65,7 @@ function matchesGlob(pattern: string, path: string): boolean {
     if (piece === '*') return '[^/]*'
     return piece === '?' ? '[^/]' : piece.replace(/[\\^$.|+()[\]{}]/g, '\\$&')
   })
-  // Patterns come from scripts: the engine takes linear time whatever they are.
+  // Patterns come from scripts: the engine takes linear time for all of them.
   return testRegex(compileRegex(`^${source}$`, 's'), path)
 }
 
@@ -107,7 +107,7 @@ const makeProperties = (): HarnDict =>
     require_signature: HarnDict.of(PARAMETERS.require_signature),
   })
 
-/** The tool as the contract tells of it. */
+/** The tool as the contract lists it. */
 export function loadSkillEntry(): HarnDict {
   const parameters = makeProperties()
   parameters.set('require_signature', HarnDict.of({ ...PARAMETERS.require_signature, required: false }))

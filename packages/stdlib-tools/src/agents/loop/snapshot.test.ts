@@ -1,4 +1,4 @@
-// Snapshots of agent loops: they grow with the transcript, and a restored loop goes on where it stood, without doing anything again.
+// Snapshots of agent loops: they grow with the transcript, and a restored loop continues where it stopped, without doing anything again.
 
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'
@@ -48,7 +48,7 @@ interface LoopResult {
 
 const makeRuntime = (provider: Provider) => createRuntime({ providers: [provider], grants: ['llm'] })
 
-/** The snapshot of a loop that waits for its model after so many turns, and what the loop gives in the end. */
+/** The snapshot of a loop that waits for its model after this many turns, and what the loop gives in the end. */
 async function takeSnapshotAfter(turns: number): Promise<{ readonly bytes: Uint8Array; readonly result: LoopResult }> {
   const { provider, reached, goOn } = makeModel(turns)
   const runtime = makeRuntime(provider)

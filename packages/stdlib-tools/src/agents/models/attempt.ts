@@ -123,7 +123,7 @@ function settleAttempt(ctx: Context, state: AttemptState, outcome: MockOutcome):
   return encodeOutcome(outcome)
 }
 
-/** Books an answer that came in pieces, or was to, and tells the trace: its effects say nothing of themselves. */
+/** Accounts and traces a streamed answer, also a failed one, because its effects are not traced individually. */
 export function settleAndTrace(
   ctx: Context,
   { request, reserved, startedMs, delivered }: OpenAnswer,
@@ -178,7 +178,7 @@ function reserve(
   return { reservation, inputTokens, prices, sessionUsd }
 }
 
-/** Failures after which the service may have worked, and be paid, all the same. */
+/** Failures after which the service may nevertheless have answered and charged. */
 const MAY_HAVE_WORKED: ReadonlySet<string> = new Set(['timeout', 'cancelled', 'transient_network'])
 
 /** Books what the attempt has used. A side that does not say what it used is taken to have used all that it might. */

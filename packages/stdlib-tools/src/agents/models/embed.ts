@@ -61,7 +61,7 @@ function begin(ctx: Context, state: EmbedState): Result {
     if (refused !== null) return ctx.fail(refused)
     const unknown = ctx.machine.hostData(REQUEST_DEFAULTS).unknownPrice ?? UNKNOWN_PRICE
     const inputUsd = findTokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
-    // A vector has no tokens, and nobody says what was used: what is put aside is what counts.
+    // A vector has no tokens, and services may not report usage: the reserved amount counts.
     const estimate = { inputTokens: estimateTextTokens(text), outputTokens: 0, inputUsd, outputUsd: 0 }
     const reserved = reserveModelCall(ctx, effect, estimate)
     if (reserved instanceof Fault) return ctx.fail(reserved)

@@ -9,7 +9,7 @@ export interface LlmFailure {
   readonly message: string
   /** Raised by the runtime rather than by a service: scripts then read `Runtime error: ` before the message. */
   readonly isRuntime?: boolean
-  /** The caller stopped waiting; the service may have worked all the same. */
+  /** The caller stopped waiting; the service may nevertheless have answered. */
   readonly wasStopped?: boolean
   /** Fields beyond the common ones (budget rejections). */
   readonly more?: Readonly<Record<string, Value>>
@@ -25,7 +25,7 @@ const CONTENT_POLICY = /content_policy|content policy|safety policy|moderation|r
 // In order; the first whose pattern occurs in the lower-cased message decides.
 const BY_MESSAGE: readonly (readonly [pattern: RegExp, verdict: Verdict])[] = [
   [CONTENT_POLICY, ['terminal', 'content_policy']],
-  // The account has no money left: the same request fails the same way until somebody pays.
+  // The account has no money left: the same request keeps failing until the account is funded.
   [/insufficient_quota|billing_hard_limit_reached/, ['terminal', 'rate_limit']],
   [/invalid_api_key|authentication_error|auth_failure|unauthorized|forbidden/, ['terminal', 'auth_failure']],
   [/model_not_found|not_found_error|model unavailable|model is unavailable|model not found/, ['terminal', 'model_unavailable']],

@@ -1,4 +1,4 @@
-// The builtins that call models and tell about them. The work is in the llm-* modules beside this one.
+// The builtins that call models and describe them. The work is in the llm-* modules beside this one.
 
 import {
   builtinTaking,
@@ -31,7 +31,7 @@ import { cataloguePrimitives, listNames, resolveToDict } from './catalogue.js'
 
 const EFFECTS: readonly string[] = ['llm.call', 'process.info', 'random.bytes', 'clock.now', 'callback']
 
-/** Goes on as a function of chat.harn. What callbacks print is lost, as in the reference. */
+/** Continues as a function of chat.harn. What callbacks print is lost, as in the reference. */
 function goOn(ctx: Context, name: string, ...args: Value[]): Result {
   return ctx.library({ module: 'agents/models/chat', function: name, output: 'drop' }, args)
 }

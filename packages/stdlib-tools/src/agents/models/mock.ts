@@ -42,7 +42,7 @@ function readTokens(dict: HarnDict, key: string): number | null {
   return value === null ? null : countOr(value, 0)
 }
 
-/** A queue entry from a config dict; a text says what is wrong. */
+/** A queue entry from a config dict, or an error message. */
 export function readMock(config: HarnDict): MockEntry | string {
   const match = readText(config, 'match')
   const consume = config.get('consume_match') === true
@@ -170,7 +170,7 @@ export function isMocked(state: LlmState, provider: string): boolean {
   return provider === 'mock' || state.queue.length > 0 || state.fixtures !== null
 }
 
-/** The text of the queued answer that fits, null without one; a queued error is left to the calls that it is meant for. */
+/** The text of the queued answer that fits, null without one; queued errors are skipped. */
 export function takeNextMockedText(state: LlmState, text: string): string | null {
   const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
   return entry?.answer?.text ?? null
@@ -266,7 +266,7 @@ const PLACEHOLDERS: Readonly<Record<string, () => Value>> = lookup({
   object: () => new HarnDict(),
 })
 
-/** What the provider `mock` says by itself: the first native tool, or a text about the prompt. */
+/** The default answer of the provider `mock`: the first native tool, or a text about the prompt. */
 function makeDefaultAnswer(request: LlmRequest): LlmResponse {
   const prompt = findPromptText(listDicts(request.messages))
   const base = {

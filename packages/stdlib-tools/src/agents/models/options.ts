@@ -50,7 +50,7 @@ export interface LlmRequest {
   readonly model: string
   /** Neither the script nor the environment named a provider or a model: the host may choose. */
   readonly isUnnamed: boolean
-  /** Dicts only. A list that needs no change is the one that was given: whoever keeps it shares its buffer. */
+  /** Dicts only. A list that needs no change is returned as it was passed, so callers that store it share its buffer. */
   readonly messages: HarnList
   readonly system: string | null
   /** The address that the call names for its provider; null for that of the provider. */
@@ -80,7 +80,7 @@ export interface LlmRequest {
   readonly experiment: Experiment | null
   /** Whether the answer is read in pieces. */
   readonly isStreamed: boolean
-  /** What is told each piece. */
+  /** Receives each piece. */
   readonly onDelta: Value
   /** Set by `llm_call_structured_result`'s `repair`. */
   readonly repair: HarnDict | null
@@ -114,7 +114,7 @@ function readRetries(provider: string, { retries }: LlmEnvironment): number | nu
   return Object.hasOwn(retries, provider) ? retries[provider]! : null
 }
 
-// ------------------------------------------------------------------------------------------------------- who is asked
+// ------------------------------------------------------------------------------------------------------- choice of the service
 
 export interface Place {
   readonly provider: string
@@ -154,7 +154,7 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
   const named = selector === null ? null : parseNamedPlace(selector)
   if (named !== null && env.provider !== 'mock') return named.provider
   if (env.provider !== null && env.provider !== '' && env.provider !== 'auto') return env.provider
-  // An address that the script gives names who is asked.
+  // An address that the script gives names choice of the service.
   const hasAddress = display(readOption(options, 'base_url') ?? '') !== '' && selector?.split('/').length === 2
   if (selector !== null && !hasAddress && namesNobody(selector))
     failWith(
@@ -435,7 +435,7 @@ export interface Defaults {
 
 export const CALL_DEFAULTS: Defaults = { retries: 0, backoffMs: 250, schemaRetries: 1, toolFormat: null }
 
-/** Raises (as faults) what is wrong with the options. `mocked` says whether the call stays in the machine by a queued answer. */
+/** Raises faults for invalid options. `mocked` says whether a queued answer keeps the call in the machine. */
 export function readRequest(
   prompt: Value,
   system: Value,
@@ -522,7 +522,7 @@ function readListener(options: HarnDict): Value {
 
 const ROUTE_POLICY = /^(?:manual|(?:always|cheapest_over_quality|fastest_over_quality)\((.*)\))?$/i
 
-/** Only its spelling matters here: which model is asked is the caller's choice. */
+/** Only its spelling is checked here; the caller chooses the model. */
 function readRoutePolicy(value: Value): void {
   if (value === null || value instanceof HarnDict) return
   if (typeof value !== 'string') failWith('route_policy: expected string or dict')
@@ -543,7 +543,7 @@ function readTools(
   place: Place,
   capabilities: Capabilities,
 ): { readonly tools: readonly HarnDict[]; readonly names: readonly string[] } {
-  // Nil is no way of having no tools, as in the reference: a registry that got lost on the way is noticed.
+  // Nil does not mean "no tools", as in the reference, so that a missing registry is noticed.
   const given = options.get('tools')
   const entries = given === undefined ? [] : readToolEntries(given)
   if (typeof entries === 'string') return failWith(entries)

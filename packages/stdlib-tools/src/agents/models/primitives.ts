@@ -1,4 +1,4 @@
-// What the internal module call.harn is made with: reading a request, one attempt, the account, and what is said of answers.
+// Primitives of the internal module call.harn: reading a request, one attempt, accounting, and reports of answers.
 
 import { REQUEST_DEFAULTS } from '../../library/http/request-defaults.js'
 import { HarnDict, HarnList, builtin, chargeArguments, display, tracingState } from '@bridle/vm/families'
@@ -24,7 +24,7 @@ function listTexts(value: Value | undefined): string[] {
   return value instanceof HarnList ? value.view().map(display) : []
 }
 
-/** Of a tool that goes with a request. */
+/** A tool of a request. */
 const UNITS_A_TOOL = 8
 
 function countItems(value: Value | undefined): number {

@@ -10,9 +10,9 @@ export interface ProviderRow {
   readonly baseUrl: string
   /** A variable that replaces `baseUrl`. */
   readonly baseUrlEnv?: string
-  /** Variables of the service's own clients that do the same; scripts are not told of them. */
+  /** Equivalent variables of the service's own clients; scripts do not see them. */
   readonly baseUrlEnvs?: readonly string[]
-  /** How the key travels; services with a way of their own are named by it. */
+  /** How the key travels; services with their own way are named by it. */
   readonly authStyle: 'header' | 'bearer' | 'none' | 'aws_sigv4' | 'azure_openai'
   readonly authHeader?: string
   /** Environment variables that may hold the key, in order. */
@@ -209,7 +209,7 @@ export function projectCost(provider: string, model: string, inputTokens: number
   return computeCost(findPrice(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
 }
 
-/** Of one token in and out; null when nobody knows. */
+/** Price of one token in and out in dollars; null if unknown. */
 export function findTokenPrices(provider: string, model: string): { readonly input: number; readonly output: number } | null {
   const found = findPrice(model) ?? PROVIDER_PRICES[provider] ?? null
   return found === null ? null : { input: computeCost(found, 1, 0), output: computeCost(found, 0, 1) }

@@ -10,7 +10,7 @@ import type { Budget, LlmRequest } from './options.js'
 import type { LlmResponse } from './state.js'
 import { listDicts } from '../transcripts/shape.js'
 
-/** Requests by their values, which are not changed in place: one request is asked for several times. */
+/** Requests by their values, which are not changed in place, because one request is read several times. */
 const known = new WeakMap<HarnDict, LlmRequest>()
 
 export function requestValue(request: LlmRequest): HarnDict {

@@ -1,11 +1,11 @@
-// A run that stops while a model is asked for something goes on in another runtime: what was read before is not read again.
+// A run that stops during a model request continues in another runtime, and does not read earlier answers again.
 
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../index.js'
 import type { Provider } from '../../index.js'
 import { answered } from '../../tools/executors/provider.js'
 
-/** A world whose model answers once it may; counts what it is asked. */
+/** A world whose model answers when released; counts the requests. */
 function makeWorld(answer: { readonly [key: string]: string | boolean | number[] }): {
   readonly providers: readonly Provider[]
   readonly seen: string[]

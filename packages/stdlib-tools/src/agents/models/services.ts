@@ -1,6 +1,6 @@
 // What the services of models take today (data/services.json, with the date when it was last held against their documents). The first row of a
-// service that fits decides. The last row fits every name: a model that is newer than the table is asked for all that the script wants, and
-// its service says what it does not do. The table of data/capabilities.json is another thing: what scripts are told.
+// service that fits decides. The last row fits every name: a request to a model that is newer than the table has all parameters of the script, and
+// its service reports unsupported ones. data/capabilities.json is a different table: the capabilities that scripts see.
 
 import { lookup } from '@bridle/vm/families'
 import { findOwnRule, findCapabilities, isFittingRule } from './capabilities.js'
@@ -20,9 +20,9 @@ interface ServiceRow {
   readonly structured?: boolean
   /** The name of the limit of the answer. */
   readonly tokens?: 'max_tokens' | 'max_completion_tokens'
-  /** How an amount of thinking is said. */
+  /** How the amount of reasoning is specified. */
   readonly style?: 'budget' | 'level'
-  /** The interface that the model is asked through, where a service has two. */
+  /** The API used for the model, if a service has two. */
   readonly api?: 'responses'
 }
 
@@ -36,7 +36,7 @@ function findRow(provider: string, model: string): ServiceRow {
   return rows.find((row) => isFittingRule(row, model.toLowerCase())) ?? { match: '*' }
 }
 
-/** What a request must know of its model; plain data, for it goes along with the effect. */
+/** Facts about the model that a request needs; plain data, because they are part of the effect. */
 export interface ModelFacts {
   readonly thinking: readonly string[]
   readonly sampling: boolean

@@ -6,7 +6,7 @@ import type { HarnDict, HarnList } from '@bridle/vm/families'
 import type { Rule } from './capabilities.js'
 import type { LlmFailure } from './errors.js'
 
-/** An answer of a model, whoever gave it. */
+/** An answer of a model from any source. */
 export interface LlmResponse {
   readonly text: string
   /** `{id, type: "tool_call", name, arguments}` each. */

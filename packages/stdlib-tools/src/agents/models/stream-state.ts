@@ -22,7 +22,7 @@ export interface OpenAnswer {
   readonly startedMs: number
   /** Pieces that the script has. */
   delivered: number
-  /** The task that passes the pieces on to a channel; null: whoever opened it pulls. */
+  /** The task that passes the pieces on to a channel; null if the opener of the stream pulls. */
   feeder: number | null
 }
 

@@ -1,6 +1,6 @@
 // Answers in pieces: what the internal modules chat.harn and call.harn are made with. An answer is opened by an attempt (attempt.ts), which is
 // judged and paid for in advance. Then it is pulled, one effect a pull, so that all pieces are in the journal; with the last one the attempt is settled.
-// `llm_stream` has a task of its own that pulls and fills a channel. The channel is small: while nobody receives, nobody pulls.
+// `llm_stream` has its own task that pulls and fills a channel. The channel is small: when no one receives, the task stops pulling.
 
 import {
   HarnBuiltin,
@@ -95,7 +95,7 @@ const pullFrame = frame<PullState>({
     }
     return makePieces(new HarnList([]), null, encodeFailure(failure))
   },
-  // A task that is ended while it waits: its provider is told by the effect that nobody waits for any more.
+  // If the task is ended while it waits, its provider learns of it through the abandoned effect.
   onLeave: (ctx, state) => {
     if (state.stage === 'asked') forget(ctx, state.id)
   },

@@ -1,5 +1,5 @@
-// What hosts are told of answers that come in pieces, beside what the script hears: each piece as it reaches the machine. Like a report
-// (library/effects/reports.ts) it is told and forgotten: it is no effect, is not journalled, and cannot reach the run.
+// Host events for streamed answers: each piece as it reaches the machine, in addition to what the script receives. Like a report
+// (library/effects/reports.ts) it is not stored: it is not an effect, is not journalled, and cannot affect the run.
 
 import { HarnDict, defineHostSlot, display } from '@bridle/vm/families'
 import type { Context, HarnList, Value } from '@bridle/vm/families'
@@ -9,7 +9,7 @@ export type ModelDelta =
   | { readonly type: 'text' | 'reasoning'; readonly text: string }
   /** A piece of the JSON of a call's arguments; the first of a call has its name. */
   | { readonly type: 'tool_call'; readonly index: number; readonly id: string; readonly name: string; readonly text: string }
-  /** The model is asked again: what came before of this answer does not count. */
+  /** The request is repeated; earlier pieces of this answer are void. */
   | { readonly type: 'restart' }
   /** `ok`: the answer is whole. */
   | { readonly type: 'end'; readonly ok: boolean }
@@ -26,7 +26,7 @@ export interface ModelPiece {
 
 export type PieceListener = (piece: ModelPiece) => void
 
-/** Is told of each piece; null when nobody asks. */
+/** Receives each piece; null without a listener. */
 export const PIECE_LISTENER = defineHostSlot<PieceListener | null>('piece_listener', null)
 
 export type ToldAnswer = Pick<ModelPiece, 'answer' | 'provider' | 'model'>

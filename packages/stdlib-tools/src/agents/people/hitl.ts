@@ -49,14 +49,14 @@ const REQUESTED: Readonly<Record<Kind, string>> = {
 
 const RESPONSE = 'hitl.response_received'
 
-/** Nobody can be asked; the payload says why. */
+/** No one can be asked; the payload has the reason. */
 const UNANSWERABLE = 'hitl.unanswerable'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 // ------------------------------------------------------------------------------------------- what hitl.harn is made with
 
-/** As it was written down: what a person is shown is what waits for the answer, whoever calls this. */
+/** The stored request: a person is shown exactly the request that waits, regardless of the caller. */
 function findRequest(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
   const id = given.get('request_id') ?? null
   for (const event of listEvents(ctx, TOPICS[kind] ?? '')) {
@@ -75,7 +75,7 @@ function listResponses(ctx: Context, topic: string, id: string): HarnDict[] {
   return found
 }
 
-/** Why nobody will answer; null while somebody may. */
+/** Why no answer can come; null while one is possible. */
 function findUnanswerable(ctx: Context, topic: string, id: string): HarnDict | null {
   for (const { kind, payload } of listEvents(ctx, topic))
     if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === id) return payload
@@ -198,7 +198,7 @@ const primitives: readonly BuiltinDef[] = [
   ),
 ]
 
-/** Goes on as a function of hitl.harn. What callbacks print is lost, as in the reference. */
+/** Continues as a function of hitl.harn. What callbacks print is lost, as in the reference. */
 function goOn(ctx: Context, name: string, ...args: Value[]): Control {
   return ctx.library({ module: 'agents/people/hitl', function: name, output: 'drop' }, args)
 }

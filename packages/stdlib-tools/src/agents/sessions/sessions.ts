@@ -13,7 +13,7 @@ const MOST_SESSIONS = 128
 export interface Session {
   readonly id: string
   messages: HarnDict[]
-  /** Events that no message stands for. */
+  /** Events that are not messages. */
   events: HarnDict[]
   summary: string | null
   metadata: HarnDict | null
@@ -165,7 +165,7 @@ const primitives: readonly BuiltinDef[] = [
 
 const EFFECTS = ['random.bytes', 'clock.now']
 
-/** Goes on as a function of sessions.harn. What callbacks print is lost, as in the reference. */
+/** Continues as a function of sessions.harn. What callbacks print is lost, as in the reference. */
 function goOn(ctx: Context, name: string, ...args: Value[]): Result {
   return ctx.library({ module: 'agents/sessions/sessions', function: name, output: 'drop' }, args)
 }
@@ -174,7 +174,7 @@ interface SessionRules {
   readonly effects?: readonly string[]
   /** What the first parameter is called in errors. */
   readonly parameter?: string
-  /** What is wrong with the further arguments; looked at before the session is looked for. */
+  /** Errors in the further arguments; checked before the session is looked up. */
   readonly problem?: (second: Value, third: Value) => string | null
   readonly shapes?: BuiltinDef['shapes']
 }
@@ -258,7 +258,7 @@ export const sessionsFamily: BuiltinFamily = {
         if (parent === undefined) break
         root = parent
       }
-      // A parent that was closed is named all the same.
+      // A closed parent is listed too.
       const rootId = root.parentId !== null && !sessions.has(root.parentId) ? root.parentId : root.id
       return HarnDict.of({
         parent_id: session.parentId,

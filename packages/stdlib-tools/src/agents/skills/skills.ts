@@ -170,7 +170,7 @@ function listVariables(body: string): string[] {
   return [...body.matchAll(PLACES)].flatMap(([mark]) => (mark.startsWith('${') ? [mark.slice(2, -1)] : []))
 }
 
-/** The pieces of a text with its places filled in; `values` are those of its variables. What has no value stays as it is. */
+/** The pieces of a text with its places filled in; `values` are those of its variables. Variables without a value are not replaced. */
 function fillPlaces(body: string, args: readonly string[], values: readonly Value[]): string[] {
   const allArguments = args.join(' ')
   const pieces: string[] = []
@@ -218,7 +218,7 @@ const primitives: readonly BuiltinDef[] = [
   ),
 ]
 
-/** Goes on as a function of skills.harn. */
+/** Continues as a function of skills.harn. */
 function goOn(ctx: Context, name: string, ...args: Value[]): Result {
   return ctx.library({ module: 'agents/skills/skills', function: name, output: 'drop' }, args)
 }

@@ -241,7 +241,7 @@ function makeDrop(artifact: HarnDict, chunkId: string | null, reason: string, de
   return HarnDict.of({ artifact_id: artifact.get('id') ?? null, chunk_id: chunkId, reason, detail })
 }
 
-/** The chunks that are no repetition, as scripts see them, and what was dropped. `orders` are places of their artifacts. */
+/** The chunks that are not a repetition, as scripts see them, and what was dropped. `orders` are places of their artifacts. */
 function cutArtifacts(ctx: Context, artifacts: readonly HarnDict[], settings: Settings): HarnDict {
   const dropped: HarnDict[] = []
   const candidates: Chunk[] = []

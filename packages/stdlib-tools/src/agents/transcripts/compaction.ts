@@ -107,7 +107,7 @@ function cutBytes(text: string, most: number): string {
   return text.slice(0, end)
 }
 
-/** The line for a message that is kept as it is: what the model said, and what is short. Null for others. */
+/** The line for a message that is kept unchanged: a text of the model, or a short one. Null for others. */
 function formatShortLine(message: HarnDict): string | null {
   const text = readText(message)
   if (text === null || text === '') return null

@@ -10,7 +10,7 @@ test.each([
   ['0 9 * * 1-5', 'America/New_York', '2026-01-02T15:00:00Z', ['2026-01-05T14:00:00.000Z', '2026-01-06T14:00:00.000Z']],
   // 2:30 is missing on this day, and comes when the gap is over.
   ['30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', ['2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z']],
-  // 2:30 is there twice, and comes once.
+  // 2:30 occurs twice that day; the schedule fires once.
   ['30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z']],
   ['0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', ['2028-02-29T00:00:00.000Z', '2032-02-29T00:00:00.000Z']],
 ])('%s in %s after %s', (schedule, zone, after, expected) => expect(list(schedule, zone, after, 2)).toEqual(expected))

@@ -1,9 +1,9 @@
-// Schedules of cron triggers: what is wrong with one, and when it comes next. In zones with summer time a schedule at a fixed time comes
-// once a day: at the first time after the gap where its own is missing, at the first of two where it is there twice.
+// Schedules of cron triggers: validation, and the next time. In zones with summer time a schedule at a fixed time fires
+// once a day: at the first time after the gap if its time is skipped, at the first of two if its time occurs twice.
 
 import { Cron } from 'croner'
 
-/** Of a pattern; five fields, or six with seconds in front. */
+/** Fields of a pattern; five, or six with seconds first. */
 const FIELDS = new Set([5, 6])
 
 const MAX_LENGTH = 256

@@ -1,7 +1,7 @@
-// Whether a text is an expression of JMESPath: what is wrong with it, without evaluating anything. Manifests carry such expressions for
+// Syntax check of JMESPath expressions, without evaluation. Manifests carry such expressions for
 // events; a wrong one is an error of the manifest, not of the first event.
 
-/** Nesting that nobody writes by hand; deeper texts are refused before they can take the stack. */
+/** Maximum nesting; deeper expressions are refused before they overflow the stack. */
 const MAX_DEPTH = 64
 const MAX_LENGTH = 4096
 

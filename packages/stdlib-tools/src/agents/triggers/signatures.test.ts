@@ -92,7 +92,7 @@ describe.each(SIGNATURE_VARIANTS)('%s', (variant) => {
     expect(verify(variant, request, { secret: other })).toMatchObject({ ok: false, reason: MISMATCH[variant] })
     const name = HEADER[variant]
     const given = request.headers[name] as string
-    // The last 40 characters lie within the digest, or in what follows it and is not looked at.
+    // The last 40 characters lie within the digest, or in the ignored part after it.
     const accepted = Array.from({ length: 40 }, (_, at) => {
       const place = given.length - 5 - at
       const changed = given.slice(0, place) + (given[place] === 'a' ? 'b' : 'a') + given.slice(place + 1)

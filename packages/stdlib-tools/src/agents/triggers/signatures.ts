@@ -1,5 +1,5 @@
 // Who sent a webhook: signatures over the bytes that came, in each variant that services use. Pure: the caller gives the time, and the
-// secret as it is stored. What cannot be judged is refused: a header that is missing or there twice, an empty secret, a timestamp that
+// secret as it is stored. Refused are: a missing or duplicate header, an empty secret, a timestamp that
 // is no number. Every signature is HMAC with SHA-256 and is compared in constant time.
 
 import { hmac } from '@noble/hashes/hmac.js'
@@ -26,7 +26,7 @@ export interface VerificationOptions {
   readonly toleranceSeconds?: number
 }
 
-/** What `audit.signature_verify` is told of a rejection. */
+/** The reason of a rejection for `audit.signature_verify`. */
 export interface Verification {
   readonly ok: boolean
   /** Why not; empty when it is verified. */
@@ -136,7 +136,7 @@ function verifyBodyDigest(evidence: Evidence, header: string): void {
   if (!isSameDigest(evidence.sign(evidence.request.body), digest)) reject('signature did not match the raw request body')
 }
 
-/** The timestamp stands in the body, so it is looked at first: a body of a replay is never signed for nothing. */
+/** The timestamp is in the body and is checked first, so that no signature is computed for a replayed body. */
 function verifyLinear(evidence: Evidence): void {
   const given = evidence.readHeader('Linear-Signature')
   const digest = readHex(given) ?? reject('invalid header `Linear-Signature`: expected 64 hexadecimal digits')

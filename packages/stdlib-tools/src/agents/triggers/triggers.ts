@@ -8,7 +8,7 @@ import { findCronProblem, isTimeZone } from './cron.js'
 import { findJmespathProblem } from './jmespath.js'
 import { findHarnModule } from '../../library/harn/modules.js'
 
-/** Of a closure that has no name of its own. */
+/** The name of an anonymous closure. */
 const NAMELESS = '<closure>'
 
 const primitives: readonly BuiltinDef[] = [

@@ -137,7 +137,7 @@ function checkPermissions(value: Value): Value {
   }
 }
 
-/** Options of the loop that carries a stage out. `session` is where its conversation goes on. */
+/** Options of the loop that carries a stage out. `session` is where its conversation continues. */
 function makeLoopOptions(ctx: Context, stage: HarnDict, session: string): HarnDict {
   const node = toDict(stage.get('node'))
   const options = toDict(node.get('model_policy')).copy()

@@ -1,6 +1,6 @@
 // Supervisors: named groups of child tasks that are started again by policy. Each start of a child is a task of its
 // own that runs the native frame `supervisor.child`; one watcher task per supervisor reacts to exits and starts what is due.
-// All of a supervisor is plain family state, so a snapshot in the middle of a backoff goes on where it was.
+// All of a supervisor is plain family state, so a snapshot in the middle of a backoff continues where it was.
 //
 // Children and the watcher never talk directly: a child that ends writes its exit into the state and wakes the supervisor's key.
 
@@ -39,7 +39,7 @@ interface Child {
   waitReason: string | null
   /** Machine time of the next start; null when none is scheduled. */
   nextStart: number | null
-  /** Whether that start is told as a restart. */
+  /** Whether that start is reported as a restart. */
   isRestart: boolean
   /** Times of failures inside the window. */
   failures: number[]
@@ -261,7 +261,7 @@ function settleExit(ctx: Context, supervisor: Supervisor, child: Child): void {
   ctx.machine.forgetTask(exit.taskId)
   const output = outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.output : ''
   if (output !== '') record(ctx, supervisor, child, 'child_output', output)
-  // A child that was told to end and throws on it counts as failed, as any other that throws.
+  // A child that throws after it was asked to end counts as failed, like any other.
   if (exit.error === null) {
     child.status = 'stopped'
     child.lastError = null
@@ -301,7 +301,7 @@ function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child)
   const siblings = supervisor.children.slice(from).filter((other) => other !== child && other.exit === null)
   for (const sibling of siblings) {
     abort(ctx, sibling)
-    // Whoever does not want to be started again stays in this state until the supervisor is stopped.
+    // A child that must not be restarted stays in this state until the supervisor is stopped.
     sibling.status = 'waiting'
     sibling.waitReason = 'propagation_restart'
     record(ctx, supervisor, sibling, 'child_stopped', 'propagation restart')

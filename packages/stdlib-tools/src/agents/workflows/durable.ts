@@ -1,4 +1,4 @@
-// What std/durable is made of: state of the run by key, what is asked of whoever keeps the run, and errors with codes.
+// Primitives of std/durable: state of the run by key, requests to the store of the run, and errors with codes.
 
 import { HarnDict, HarnList, builtin, display, harnBuiltin, isCallable, typeName } from '@bridle/vm/families'
 import type { BuiltinDef, BuiltinFamily, Value } from '@bridle/vm/families'

@@ -51,7 +51,7 @@ const primitives: readonly BuiltinDef[] = [
     (ctx, name, value) => {
       const { fields } = ctx.machine.task()
       const before = fields.get(name as string) ?? null
-      // Whoever reads it gets the same object: nobody may change it in place.
+      // All readers share this object, so it must not be changed in place.
       if (value instanceof HarnList || value instanceof HarnDict) value.owned = false
       fields.set(name as string, value ?? null)
       return before

@@ -95,7 +95,7 @@ export function redisTools(client: RedisClient): readonly Tool[] {
   ]
 }
 
-/** Connections that are refused or break are told as such; what the database says about a statement is the tool's failure. */
+/** Refused and broken connections are reported as such; errors of a statement are failures of the tool. */
 async function mapFailures<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()

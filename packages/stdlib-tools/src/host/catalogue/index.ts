@@ -1,5 +1,5 @@
 // `@bridle/stdlib-tools/catalogue`: the standard catalogue as tools of a host. The tools are written in the language itself
-// (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
+// (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of their own runtime, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
 import type { SideEffect } from '../../library/effects/index.js'
@@ -28,7 +28,7 @@ export interface StdToolsOptions extends Pick<
   RuntimeOptions,
   'providers' | 'grants' | 'toolGrants' | 'defaultDeny' | 'limits' | 'clock' | 'random' | 'hashHex' | 'tools'
 > {
-  /** What process_executor may run, as its argument `executable` says it; nothing without this list, whatever the grants. */
+  /** What process_executor may run, as its argument `executable` says it; nothing without this list, regardless of grants. */
   readonly programs?: readonly string[]
   /** Only these. */
   readonly only?: readonly string[]

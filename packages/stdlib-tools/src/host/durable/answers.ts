@@ -6,7 +6,7 @@ import { plainFromJson, plainToJson } from '../journal-codec.js'
 import type { ToolOutcome } from '../../tools/executors/outcome.js'
 import type { Settled } from './host.js'
 
-/** What whoever answers says: the result, or why there is none. */
+/** An answer: the result, or the reason why there is none. */
 export type Answer = { readonly ok: Plain } | { readonly error: string; readonly code?: string }
 
 /** One line of JSON. */
@@ -14,7 +14,7 @@ export function encodeAnswer(answer: Answer): string {
   return 'ok' in answer ? JSON.stringify({ ok: plainToJson(answer.ok) }) : JSON.stringify(answer)
 }
 
-/** Whatever is no answer is a failed call: it came from outside, and a run must not end for it. */
+/** An invalid answer is a failed call: it came from outside and must not end the run. */
 export function decodeAnswer(line: string): ToolOutcome {
   try {
     const raw = JSON.parse(line) as { readonly [key: string]: unknown }

@@ -2,7 +2,7 @@
 // but every call, timer and wait is a handle of its DurableHost, and the order in which they come is the host's choice, which it can repeat.
 //
 // Output commit: what is not kept may be forgotten and happen again in another way, so nothing that cannot be forgotten may follow from it.
-// The host holds back each call that is no read until everything that entered the run is kept; reads, time and output wait for nothing.
+// The host holds back each call that is not a read until everything that entered the run is kept; reads, time and output wait for nothing.
 
 import { listenForAbort } from '../../library/abort.js'
 import { ValueWalk, makeRuntimeFault } from '@bridle/vm'
@@ -30,11 +30,11 @@ import { readCancelWatch } from './provider.js'
 export interface DurablePolicy {
   /** How a call is made. */
   readonly judge: (effect: Effect) => CallMode
-  /** Of a run that goes on: the time limits of tokens that it waits for. */
+  /** Of a run that continues: the time limits of tokens that it waits for. */
   readonly limits?: ReadonlyMap<number, TokenLimit>
-  /** The whole run as bytes; `state` is what the driver knows of it. */
+  /** The whole run as bytes; `state` is the state of the driver. */
   readonly pack: (state: DriverState) => Uint8Array
-  /** What is answered when nobody knows what became of a call. */
+  /** The answer for a call with an unknown outcome. */
   readonly unknown: (id: number, effect: Effect) => EffectOutcome
 }
 
@@ -44,7 +44,7 @@ const ALIKE: ReadonlySet<Effect['kind']> = new Set(['clock.now', 'clock.monotoni
 interface PendingCall<H> {
   readonly effect: Effect
   handle: H | null
-  /** When nobody waits for its token any more. */
+  /** The time when its token is no longer awaited. */
   late: H | null
 }
 
@@ -63,7 +63,7 @@ interface EventWait<H> {
   readonly settle: (outcome: ToolOutcome) => void
 }
 
-/** Raised by a call that waits for somebody outside. */
+/** Raised by a call that waits for an outside answer. */
 class ParkedOn extends Error {
   readonly token: string
   readonly limit: TokenLimit | null
@@ -86,7 +86,7 @@ export class DurableDriver<H> extends MachineDriver {
   private readonly resolved = new Map<number, ToolOutcome>()
   private readonly begun: Map<number, BegunCall>
   private readonly events = new Set<EventWait<H>>()
-  /** Settled when something has changed that a wait must know; null where the host has no such handles. */
+  /** Settles when something relevant to a wait has changed; null if the host has no such handles. */
   private change: { readonly handle: H; readonly settle: () => void } | null = null
   private cancelHandle: H | null = null
   /** The run is cancelled, and undoes what it did before it ends. */
@@ -132,7 +132,7 @@ export class DurableDriver<H> extends MachineDriver {
   }
 
   logStart(): void {
-    // Whoever submitted the run has kept its beginning.
+    // The start of the run was stored by `submit`.
   }
 
   /** Rejects with RunParked, RunReleased, and what the host raises. */
@@ -223,7 +223,7 @@ export class DurableDriver<H> extends MachineDriver {
         this.awaitToken(id, { token: before.token, limit: this.policy.limits?.get(id) ?? null })
       } else {
         this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
-        // A snapshot is data: of another version, or of somebody who can seal one. Whoever answers relies on the types of the kind.
+        // A snapshot may be from another version or forged, but providers rely on the types of the effect.
         const problem = effectProblem(effect)
         if (problem === null) this.ask(effect, id, before !== undefined)
         else this.arrived.push({ id, outcome: runtimeError(problem) })
@@ -282,7 +282,7 @@ export class DurableDriver<H> extends MachineDriver {
   }
 
   private ask(effect: Effect, id: number, isAgain: boolean): void {
-    // Without a handle it is held back: whoever goes on with the run asks for it.
+    // Without a handle it is held back; the process that continues the run requests it.
     if (this.isFull && !isAgain) return
     const askedAt = this.begun.get(id)?.askedAt ?? this.host.now()
     this.begun.set(id, { askedAt, token: null })
@@ -395,7 +395,7 @@ export class DurableDriver<H> extends MachineDriver {
     return this.host.mostSteps !== undefined && this.steps >= this.host.mostSteps
   }
 
-  /** A script that undoes what it did is told, and goes on; any other run ends. Null: it has been told before, and is at it. */
+  /** A script with undo code is notified and continues; any other run ends. Null: it was notified before and is still undoing. */
   private tellCancel(reason: string): Next | null {
     const watches = [...this.pending].map(([id, { effect }]) => [id, readCancelWatch(effect)] as const)
     const [waiting] = watches.find(([, kind]) => kind === 'await') ?? []
@@ -427,19 +427,19 @@ export class DurableDriver<H> extends MachineDriver {
     )
     const snapshot = (): Uint8Array => this.policy.pack(this.readState())
     const awaited = events.map(({ token }) => ({ token, limit: null }))
-    // A run that watches for its cancellation is not ended by whoever cancels it.
+    // A run that handles its cancellation is not ended by the cancellation itself.
     if (this.undos().length > 0 || [...this.pending.values()].some(({ effect }) => readCancelWatch(effect) !== null))
       awaited.push({ token: CANCEL_TOKEN, limit: null })
     const { tokens, steps, isFull } = this
     return this.host.park({ tokens, events: awaited, wakeAt: earliest, steps, isIdle, isFull, snapshot })
   }
 
-  /** Whether its code may be given up while it waits: it is called again elsewhere, and does nothing else at the moment. */
+  /** Whether its code may be abandoned while it waits: it is called again elsewhere, and does nothing else at the moment. */
   private mayLeave(id: number, effect: Effect): boolean {
     return this.performer.countOpenNotes(id) === 0 && this.policy.judge(effect) !== 'once'
   }
 
-  /** A signal that comes late is for whoever asks next. */
+  /** A late signal is kept for the next receiver. */
   private closeToken(token: string): void {
     if (isAnsweredOnce(token) || !isKeyToken(token)) this.host.close?.(token)
   }
@@ -450,14 +450,14 @@ export class DurableDriver<H> extends MachineDriver {
     if (wait.late !== null) this.host.drop?.(wait.late)
   }
 
-  /** Null: nobody answered in time. */
+  /** Null: no answer in time. */
   private settleEvent(wait: EventWait<H>, value: Settled | string | null): void {
     this.leave(wait)
     if (value === null) this.closeToken(wait.token)
     wait.settle(typeof value === 'string' ? decodeAnswer(value) : LATE)
   }
 
-  /** Null when the call now waits for somebody outside. */
+  /** Null if the call now waits for an outside answer. */
   private async settle(id: number, value: Settled | string | null): Promise<Next | null> {
     const call = this.pending.get(id)
     // Abandoned while it was on its way.
@@ -465,7 +465,7 @@ export class DurableDriver<H> extends MachineDriver {
     const { effect } = call
     if (typeof value === 'string') {
       const awaited = this.tokens.get(id)!
-      // Whoever is late finds nobody.
+      // A late answer is dropped.
       this.resolved.set(id, value === 'late' ? { kind: 'failed', error: awaited.limit!.error } : decodeAnswer(value))
       const facts = { askedAt: this.begun.get(id)!.askedAt, isAgain: true, waitsFor: awaited.token }
       const settled = await this.carryOut(effect, id, () => this.performer.perform(effect, id, facts))
@@ -487,7 +487,7 @@ export class DurableDriver<H> extends MachineDriver {
     }
   }
 
-  /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
+  /** Abandons effects whose task no longer waits: their signals abort, their answers are dropped. */
   private dropAbandoned(): void {
     if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
     const wanted = new Set(this.machine.pendingIds())

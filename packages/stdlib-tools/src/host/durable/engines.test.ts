@@ -1,5 +1,5 @@
 // The driver on engines that keep no journal of ours: entries of theirs are read again by number. The process is killed in front of each entry and
-// behind each, and the run goes on in another one until it ends.
+// behind each, and the run continues in another one until it ends.
 
 import { expect, test } from 'vitest'
 import { RunLeft } from '../machine-driver.js'

@@ -1,6 +1,6 @@
 // The seam between a run and what makes it durable: a store of our own (store-host.ts) or an engine. The driver on it (driver.ts) turns what
 // the machine asks for into handles of the host, waits for the first of them, and enters the machine with it. What a host keeps, and how, is
-// its own affair; what it promises is said here.
+// up to the host; this is its contract.
 
 import type { Effect, EffectOutcome } from '@bridle/vm'
 import { RunLeft } from '../machine-driver.js'
@@ -13,7 +13,7 @@ export type Settled =
   /** The call answered `pending(token)`: its answer comes from outside, under that token. */
   | { readonly kind: 'parked'; readonly token: string; readonly limit: TokenLimit | null }
   | { readonly kind: 'exit'; readonly code: number }
-  /** Begun by somebody who is gone, and not to be begun again. */
+  /** Begun by a process that is gone, and must not be begun again. */
   | { readonly kind: 'unknown' }
 
 /**
@@ -58,22 +58,22 @@ export interface AwaitedToken {
 export interface DurableHost<H = unknown> {
   /** When the run was last entered, milliseconds since 1970: part of the record, so that it is the same when the run is played again. */
   now(): number
-  /** Never rejects for reasons of the work. Hosts without `note` say whether somebody who is gone has begun it before (`isRepeated`). */
+  /** Never rejects because of the work. Hosts without `note` say whether an earlier process has begun it (`isRepeated`). */
   call(asked: AskedCall, work: (isRepeated?: boolean) => Promise<Settled>): H
   timer(atMs: number): H
   /** Resolved from outside, by run and token: before, while or after it is waited for; the first answer counts. */
   promise(token: string, id: number): H
-  /** The first that is there, by its place in the list: a choice that is the same when the run is played again. */
+  /** The index of the first available one: the same choice is made when the run is replayed. */
   first(waiting: readonly H[]): Promise<{ readonly at: number; readonly value: Settled | string | null }>
   /** Asked before each wait. True: a snapshot is kept, and this piece of the run ends here. */
   park?(wait: ParkableWait): Promise<boolean>
-  /** For hosts whose record of a piece must stay short: after so many calls the run parks in front of the next one. */
+  /** For hosts whose record of a piece must stay short: after this many calls the run parks in front of the next one. */
   readonly mostSteps?: number
   /** A handle that this process settles itself. Hosts whose choices must be the same when they are played again have none: tools cannot wait there. */
   local?(): { readonly handle: H; readonly settle: () => void }
-  /** Nobody waits for the handle any more; what its token was answered with is there for whoever asks next. */
+  /** The handle is no longer awaited; the answer of its token is kept for the next wait. */
   drop?(handle: H): void
-  /** A token has its answer: nobody waits for it any more, and who answers now is told so. */
+  /** A token is answered: it is no longer awaited, and later answers are reported as such. */
   close?(token: string): void
   /** For hosts that keep Bridle's journal: with it, reads that are answered at once need no handle. */
   note?(entry: JournalEntry): void
@@ -84,7 +84,7 @@ export interface DurableHost<H = unknown> {
 /** A run is cancelled by an answer to this token, which is text: the reason. Tools cannot wait for it. */
 export const CANCEL_TOKEN = 'bridle:cancel'
 
-/** Raised by `run.result` of a run that ended in this process only: it goes on elsewhere, or later. */
+/** Raised by `run.result` of a run that ended in this process only: it continues elsewhere, or later. */
 export class RunParked extends RunLeft {
   override readonly name = 'RunParked'
 
@@ -93,7 +93,7 @@ export class RunParked extends RunLeft {
   }
 }
 
-/** The reason to abort a run with that is to go on elsewhere: nothing of it is ended. */
+/** The reason to abort a run with that is to continue elsewhere: nothing of it is ended. */
 export class RunReleased extends RunLeft {
   override readonly name = 'RunReleased'
 

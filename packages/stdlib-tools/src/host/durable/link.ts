@@ -13,7 +13,7 @@ import type { Runtime } from '../runtime.js'
 import { encodeAnswer } from './answers.js'
 import type { DurableStore, LinkedChange, RunRow } from './store.js'
 
-/** Events that are looked at at once. */
+/** Number of events read at once. */
 const MOST_EVENTS = 1000
 
 export interface LinkParts {

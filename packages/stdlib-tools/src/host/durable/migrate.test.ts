@@ -1,4 +1,4 @@
-// Runs that go on as another program.
+// Runs that continue as another program.
 
 import { expect, test } from 'vitest'
 import { defineTool, pending } from '../../tools/host-tools/define.js'

@@ -1,4 +1,4 @@
-// A run goes on as another program: an edited script, or a library of another version. Its whole journal is played under the new program with
+// A run continues as another program: an edited script, or a library of another version. Its whole journal is played under the new program with
 // nothing performed; only where that makes the same calls in the same order does the run become it. What was edited behind the place where the
 // run waits is new to it; an edit of what it has done already is a difference, and nothing is changed.
 
@@ -37,7 +37,7 @@ export async function migrateRun(
     return entry.type === 'run' ? encodeEntry({ ...entry, program: program.hash, label: program.label }) : line
   })
   const lines = stored.journal.slice(at)
-  // Nothing is begun here, so nobody is asked what became of a call.
+  // No call is made here, so there are no unknown outcomes.
   const opened = runtime.openPiece({ module, head, snapshot: null, lines }, { decide: () => 'fail' })
   if (opened.kind === 'stuck') return { outcome: 'diverged', reason: opened.reason, divergence: opened.divergence ?? null }
   return { outcome: await store.migrate(runId, { program, tools, head }, stored.row.updatedAt, now) }

@@ -1,5 +1,5 @@
 // A piece of a durable run: what one worker does of it between taking it from the store and parking, ending or losing it. It begins at the last
-// snapshot, or at the start; what is in the journal behind that is played again with nothing performed, and from there the run goes on.
+// snapshot, or at the start; what is in the journal behind that is played again with nothing performed, and from there the run continues.
 
 import { fromPlain } from '@bridle/vm'
 import type { Effect, EffectOutcome, Limits, Plain, Value } from '@bridle/vm'
@@ -43,7 +43,7 @@ export type OpenedPiece =
   /** This host lacks a tool that the run has called. */
   | { readonly kind: 'lacking'; readonly tool: string }
 
-/** What a run is made of, wherever it goes on. */
+/** What a run is made of, wherever it continues. */
 export interface PieceOrigin {
   readonly runId: string
   readonly input: Plain
@@ -92,7 +92,7 @@ export function openPiece<M>(
   if (origin === null) return { kind: 'stuck', reason: 'the store has neither a beginning nor a snapshot of the run' }
   const last = findLastAuthority(tail) ?? origin.authority
   tools.check(module, last)
-  // With less authority than its record says it begins as it was submitted, and goes on with what is left: a replay does the same.
+  // With less authority than in its record it starts as submitted and continues with the reduced authority, as a replay does.
   if (tail.length === 0 && origin.machine === null && tools.keeps(last)) {
     const start = beginning.find((entry) => entry.type === 'start')!
     const { type: _, now: _now, ...facts } = start
@@ -208,7 +208,7 @@ function readSnapshot(bytes: Uint8Array): PieceOrigin {
   return { ...facts, limits: {} }
 }
 
-/** What the script is told of a call that an engine does not know the end of. */
+/** The error of a call whose outcome the engine does not know. */
 export function answerUnknown(
   runId: string,
   id: number,

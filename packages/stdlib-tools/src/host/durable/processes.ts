@@ -32,7 +32,7 @@ export interface ProcessesParts {
   readonly store: DurableStore
   readonly runtime: Runtime
   readonly now: () => number
-  /** How often the store is asked again. */
+  /** Interval of polling the store. */
   readonly pollMs: number
 }
 

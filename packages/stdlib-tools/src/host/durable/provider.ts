@@ -1,4 +1,4 @@
-// What runs ask of whoever keeps them: the effects `durable.op`, of the run itself, and `runs.op`, of other runs (std/durable is made of them).
+// Effects that the store of a run answers: `durable.op` for the run itself, `runs.op` for other runs (std/durable uses them).
 //
 // Answers have one form, `{value}` or `{code, message}`, so that a script sees the code of what went wrong. What changes something is answered
 // at once: it becomes part of the record of the run, and happens with the commit that keeps the record.
@@ -91,14 +91,14 @@ function performOwn(args: Asked, call: EffectCall): EffectOutcome | Promise<Effe
   }
 }
 
-/** Whether the effect waits for the run to be cancelled: `await_cancel` is told, `hold_cancel` has been and goes on nevertheless. */
+/** Whether the effect waits for the run to be cancelled: `await_cancel` is notified; `hold_cancel` was notified and continues. */
 export function readCancelWatch({ kind, args }: { readonly kind: string; readonly args: object }): 'await' | 'hold' | null {
   if (kind !== 'durable.op') return null
   const { op } = args as { readonly op?: unknown }
   return op === 'await_cancel' ? 'await' : op === 'hold_cancel' ? 'hold' : null
 }
 
-/** The driver answers these, or nobody does. */
+/** Only the driver answers these. */
 function untilAbort(call: EffectCall): Promise<EffectOutcome> {
   return new Promise((resolve) => void listenForAbort(call.signal, () => resolve(done(null))))
 }

@@ -1,4 +1,4 @@
-// What a tenant and a tool may use at most, so that nobody takes everything from the others.
+// Quotas of tenants and tools, so that none can starve the others.
 
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import { ToolError } from '../../tools/host-tools/errors.js'

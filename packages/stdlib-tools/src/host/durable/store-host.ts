@@ -1,5 +1,5 @@
 // DurableHost on a store of runs: the record of a run is a snapshot and Bridle's journal behind it. Lines are gathered and kept by group
-// commit; before a call that is no read, everything so far and the beginning of the call are on the disk.
+// commit; before a call that is not a read, everything so far and the beginning of the call are on the disk.
 
 import { readEmittedToken } from '../../tools/executors/completion-keys.js'
 import type { EmittedToken } from '../../tools/executors/completion-keys.js'
@@ -19,14 +19,14 @@ export interface StoreHostOptions {
   readonly run: Pick<TakenRun, 'runId' | 'startedAt' | 'signals' | 'lastEvent'>
   /** Tokens whose answers the run has had. */
   readonly used: readonly string[]
-  /** When the run was last entered by whoever had it; nothing for one that begins. */
+  /** When a worker last entered the run; undefined for a new run. */
   readonly lastNow: number | null
   readonly now: () => number
   /** Calls back at a time; gives the way to stop. */
   readonly timer: (atMs: number, fire: () => void) => () => void
   /** Waits for timers that are shorter stay in memory. */
   readonly keepMs: number
-  /** So many calls after the last one the journal is replaced by a snapshot. */
+  /** This many calls after the last one the journal is replaced by a snapshot. */
   readonly checkpointAfter: number
   /** Whether the whole journal is kept. */
   readonly isArchived: boolean
@@ -54,7 +54,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
   private change: StoreHandle | null = null
   /** What the run does outside of itself with the next commit. */
   private linked: Change[] = []
-  /** Tokens that nobody waits for any more, not handed to the store yet. */
+  /** Tokens that are no longer awaited, not yet passed to the store. */
   private closed: string[] = []
   private broken: unknown = null
 
@@ -71,7 +71,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
   }
 
   note(entry: JournalEntry): void {
-    // The beginning was kept when the run was submitted, and its end is a change of its own.
+    // The beginning was kept when the run was submitted, and its end is its own change.
     if (entry.type === 'start' || entry.type === 'end') return
     if (entry.type === 'token' || (entry.type === 'resume' && entry.id !== null && this.done.delete(entry.id)))
       this.isUrgent = true
@@ -152,7 +152,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
 
   local(): { readonly handle: StoreHandle; readonly settle: () => void } {
     const handle: StoreHandle = { value: null, isHere: false }
-    // The last one is asked for no more.
+    // The last one is no longer needed.
     const at = this.change === null ? -1 : this.here.indexOf(this.change)
     if (at >= 0) this.here.splice(at, 1)
     this.change = handle

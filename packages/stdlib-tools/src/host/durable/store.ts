@@ -1,8 +1,8 @@
 // Where durable runs are kept: a row for each, the journal of what happened since its last snapshot, and answers from outside. A store answers
 // with promises, so that commits of many runs can share a flush, and so that it may lie behind a network.
 //
-// Whoever works holds a lease: one row and one heartbeat for any number of runs. Each commit looks at it in its transaction; that is the
-// fence, so a worker that was given up changes nothing any more.
+// A worker holds a lease: one row and one heartbeat for any number of runs. Each commit checks it in its transaction; that is the
+// fence, so a worker without a lease cannot change anything.
 
 import type { TenantQuota } from './quotas.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
@@ -34,7 +34,7 @@ export interface NewProgram {
 /** What a run becomes. */
 export type MigratedProgram = Pick<NewRun, 'program' | 'tools' | 'head'>
 
-/** What a worker is told of a run that it has now. */
+/** What a worker receives for a run that it takes. */
 export interface TakenRun {
   readonly runId: string
   readonly tenant: string
@@ -51,7 +51,7 @@ export interface TakenRun {
   readonly signals: readonly Signal[]
   /** Of its tenant; stores without quotas leave it out. */
   readonly quota?: TenantQuota
-  /** How long it was ready and nobody had room for it. */
+  /** How long it was ready and waited for a worker. */
   readonly queuedMs?: number
   /** Number of the last event that it has emitted; 0 without one. */
   readonly lastEvent: number
@@ -65,14 +65,14 @@ export interface Signal {
 
 export type Change =
   | { readonly do: 'append'; readonly runId: string; readonly lines: readonly string[] }
-  /** Nobody waits for these any more, and nobody answered them: who does now is told so. */
+  /** Unanswered tokens that are no longer awaited: later answers are reported as such. */
   | { readonly do: 'close'; readonly runId: string; readonly tokens: readonly string[] }
   /** The journal so far is replaced by a snapshot; `used`: tokens whose answers are in it. */
   | ({ readonly do: 'checkpoint'; readonly runId: string } & Kept)
-  /** And nobody works on the run until one of its tokens is answered, or `wakeAt` is reached. */
+  /** The run is parked until one of its tokens is answered, or `wakeAt` is reached. */
   | ({ readonly do: 'park'; readonly runId: string; readonly wakeAt: number | null } & Kept)
   | { readonly do: 'end'; readonly runId: string; readonly status: string; readonly result: string }
-  /** Kept as it is until somebody says `retry`. */
+  /** Stays stuck until `retry`. */
   | { readonly do: 'stuck'; readonly runId: string; readonly reason: string }
   /** The run begins anew, with this for its head; nothing else of it is kept but signals that came. */
   | {
@@ -99,7 +99,7 @@ export type LinkedChange =
   | { readonly do: 'cancel'; readonly to: string; readonly reason: string }
   /** What it says of itself; JSON. */
   | { readonly do: 'publish'; readonly name: string; readonly line: string }
-  /** An event of its own; one of the same number is kept. */
+  /** Its own event; one of the same number is kept. */
   | { readonly do: 'emit'; readonly sequence: number; readonly type: string; readonly line: string }
 
 /** An event that a run has emitted; `line` is JSON. */
@@ -140,7 +140,7 @@ export interface RunRow {
   readonly sizeBytes: number
   /** What it has published, by name; JSON. Absent from stores that keep none. */
   readonly published?: { readonly [name: string]: unknown }
-  /** The run that has started it; null for one that somebody submitted. */
+  /** The parent run; null for a submitted run. */
   readonly parent?: string | null
 }
 
@@ -193,11 +193,11 @@ export interface StoreWorker {
   take(query: TakeQuery): Promise<Taken>
   /** All or nothing, kept when it resolves. Rejects with WorkerFenced when the worker, or the run, was given to another. */
   commit(changes: readonly Change[]): Promise<void>
-  /** False when the worker was given up. */
+  /** False if the worker lost its lease. */
   heartbeat(now: number): Promise<boolean>
   /** Answers that came for runs of this worker since the last look. */
   signals(): Promise<readonly Signal[]>
-  /** Whether somebody else may have changed something since the last call; cheap. */
+  /** Whether another process may have changed something since the last call; cheap. */
   hasChanged(): boolean
   /** Gives all runs back. */
   leave(): Promise<void>
@@ -206,21 +206,21 @@ export interface StoreWorker {
 export interface DurableStore {
   /** Kept when it resolves. A known id is no error: its run stays as it is. How many were new. Rejects with QuotaExceeded: none was kept. */
   submit(runs: readonly NewRun[], now: number): Promise<number>
-  /** `known`: the token was answered before; `gone`: nobody waits and nobody will, as the run has ended or never was. */
+  /** `known`: the token was answered before; `gone`: the token is not and will not be awaited, because the run has ended or never existed. */
   signal(runId: string, token: string, line: string, now: number): Promise<'kept' | 'known' | 'gone'>
-  /** Ends a run; one that a worker has is told. False when it had ended. */
+  /** Ends a run; a run held by a worker is notified. False if it had ended. */
   cancel(runId: string, reason: string, now: number): Promise<boolean>
   /** A stuck run is ready again; false for any other. */
   retry(runId: string, now: number): Promise<boolean>
-  /** A copy under another id, which goes on from the last snapshot by itself; `gone` without one. */
+  /** A copy under another id, which continues from the last snapshot by itself; `gone` without one. */
   fork(runId: string, to: string, change: (snapshot: Uint8Array) => Uint8Array, now: number): Promise<'forked' | 'known' | 'gone'>
   /**
-   * The run is another program from now on, and is played again from the beginning of its journal by the next worker. `changed`: somebody
+   * The run has another program from now on; the next worker replays its journal from the beginning. `changed`: somebody
    * works on it, or has done so since `seenAt` (its `updatedAt`); `gone`: it has ended, or its whole journal is not kept.
    */
   migrate(runId: string, to: MigratedProgram, seenAt: number, now: number): Promise<'migrated' | 'changed' | 'gone'>
   join(worker: WorkerFacts, now: number): Promise<StoreWorker>
-  /** What signs keys of this store's runs, for hosts without a ring of their own; made once, the same for all who share the store. */
+  /** What signs keys of this store's runs, for hosts without their own ring; made once, the same for all who share the store. */
   secret(): Promise<string>
   program(hash: string): Promise<NewProgram | null>
   get(runId: string): Promise<RunRow | null>
@@ -243,9 +243,9 @@ export interface DurableStore {
 export interface StoreSummary {
   readonly tenants: readonly TenantSummary[]
   readonly workers: readonly WorkerSummary[]
-  /** Commits that were refused because their worker had been given up. */
+  /** Commits refused because the worker had lost its lease. */
   readonly fenced: number
-  /** Calls of which nobody knows whether they happened. */
+  /** Calls with an unknown outcome. */
   readonly unknownOutcomes: number
 }
 
@@ -270,7 +270,7 @@ export interface WorkerSummary {
 
 export type StoreCounter = 'fenced' | 'unknown_outcomes'
 
-/** The worker was given up, or the run is another one's: nothing was changed. */
+/** The worker lost its lease, or another worker holds the run: nothing was changed. */
 export class WorkerFenced extends ToolError<'journal_lease_lost'> {
   constructor(message = 'another worker has taken over') {
     super('journal_lease_lost', message)

@@ -1,4 +1,4 @@
-// What tools asked to have undone (`ctx.onUndo`) when their run does not end well. Where a store keeps the run, undoing is a run of its own, which
+// What tools asked to have undone (`ctx.onUndo`) when their run does not end well. Where a store keeps the run, undoing is its own run, which
 // begins with the commit that ends the other: it is neither lost nor begun twice, and stays in the list until everything is undone.
 
 import type { UndoCall } from '../../tools/dispatch/note-state.js'

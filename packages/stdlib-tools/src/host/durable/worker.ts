@@ -1,6 +1,6 @@
-// A worker: takes runs that can go on from a store, drives each to the place where it waits or ends, and parks it there. Any number of them, in
-// any number of processes, work on one store. Nothing that goes wrong here loses a run: what this worker cannot keep or cannot go on with is
-// given back, or told as stuck.
+// A worker: takes runs that can continue from a store, drives each to the place where it waits or ends, and parks it there. Any number of them, in
+// any number of processes, work on one store. Nothing that goes wrong here loses a run: what this worker cannot keep or cannot continue with is
+// given back, or reported as stuck.
 
 import type { Effect, Plain, Value } from '@bridle/vm'
 import { awaitNextTurn, systemClock } from '../../library/time/host-clock.js'
@@ -51,13 +51,13 @@ export interface DurableWorkerOptions {
   readonly capacity?: number
   /** And of one tenant; as many as there is room for when absent. */
   readonly perTenant?: number
-  /** How long nobody takes the runs over of a worker that was not heard of; 10 s when absent. */
+  /** Time without a heartbeat after which other workers take over its runs; default 10 s. */
   readonly leaseMs?: number
   /** How often is looked for changes by other processes; 5 ms when absent. */
   readonly pollMs?: number
   /** Waits for timers that are shorter stay in memory; 50 ms when absent. */
   readonly keepMs?: number
-  /** After so many calls the journal is replaced by a snapshot; 200 when absent. */
+  /** After this many calls the journal is replaced by a snapshot; 200 when absent. */
   readonly checkpointAfter?: number
   /** What calls of a tool may use, by its name; further ones wait. */
   readonly toolLimits?: { readonly [tool: string]: ToolLimit }
@@ -73,7 +73,7 @@ export interface DurableWorkerOptions {
   readonly onEnd?: (ended: EndedRun) => void
   readonly onParked?: (runId: string) => void
   readonly onStuck?: (runId: string, reason: string) => void
-  /** The store fails, or the worker was given up; it goes on trying. */
+  /** The store fails, or the worker lost its lease; it keeps trying. */
   readonly onError?: (cause: unknown) => void
 }
 
@@ -83,7 +83,7 @@ export interface SubmitOptions<Input = unknown> extends Omit<StartOptions<Input>
   readonly archive?: boolean
 }
 
-/** What a worker measures: how long a run was ready before there was room for it, commits that were refused, calls that nobody knows the end of. */
+/** What a worker measures: how long a run was ready before it was taken, refused commits, calls with an unknown outcome. */
 export type WorkerMetric =
   | { readonly kind: 'queued'; readonly tenant: string; readonly ms: number }
   | { readonly kind: 'fenced' }
@@ -107,7 +107,7 @@ export class DurableWorker {
   private readonly options: DurableWorkerOptions
   private readonly clock: Clock
   private readonly running = new Map<string, ActiveRun>()
-  /** Runs that the store says are ours and that nobody drives. */
+  /** Runs that the store assigns to this worker but that it does not drive. */
   private readonly abandoned = new Set<string>()
   private readonly modules = new Map<string, Promise<Module>>()
   private readonly virtualTimers = new Set<{ readonly at: number; readonly fire: () => void }>()
@@ -136,7 +136,7 @@ export class DurableWorker {
     return new Processes({ worker: this, store, runtime, now: () => this.clock.now(), pollMs })
   }
 
-  /** Begins to work; goes on until `stop`. */
+  /** Begins to work; continues until `stop`. */
   start(): void {
     this.isStopping = false
     this.looping ??= this.loop().finally(() => {
@@ -144,7 +144,7 @@ export class DurableWorker {
     })
   }
 
-  /** Gives all runs back, for other workers or a later time; calls under way are given up. */
+  /** Gives all runs back, for other workers or a later time; calls in progress are aborted. */
   async stop(): Promise<void> {
     this.isStopping = true
     this.kick()
@@ -230,14 +230,14 @@ export class DurableWorker {
     return said === undefined ? undefined : plainFromJson(said)
   }
 
-  /** A run of its own that goes on from the last snapshot of another one. */
+  /** Its own run that continues from the last snapshot of another one. */
   async fork(runId: string, to: string): Promise<'forked' | 'known' | 'gone'> {
     const outcome = await this.options.store.fork(runId, to, (snapshot) => renameSnapshot(snapshot, to), this.clock.now())
     this.kick()
     return outcome
   }
 
-  /** The run goes on as another program where that does the same so far. Raises what `migrateRun` raises. */
+  /** The run continues as another program where that does the same so far. Raises what `migrateRun` raises. */
   async migrate(runId: string, module: Module): Promise<Migration> {
     const { store, runtime } = this.options
     const migration = await migrateRun({ store, runtime, now: this.clock.now() }, runId, module)
@@ -245,7 +245,7 @@ export class DurableWorker {
     return migration
   }
 
-  /** Resolves when there is nothing to do: every run has ended, is stuck, or waits for somebody outside or a timer of later. */
+  /** Resolves when there is nothing to do: every run has ended, is stuck, or waits for an outside answer or a later timer. */
   idle(): Promise<void> {
     this.kick()
     return new Promise((resolve) => this.idleWaiters.push(resolve))
@@ -459,7 +459,7 @@ export class DurableWorker {
     this.running.set(taken.runId, { ...entry, done })
   }
 
-  /** What is no end of the run: it goes on elsewhere, later, or not before somebody has looked. */
+  /** Endings of a piece that do not end the run: it continues elsewhere, later, or after a decision. */
   private async giveUp(worker: StoreWorker, runId: string, cause: unknown): Promise<void> {
     const { onParked, onStuck, onError } = this.options
     if (cause instanceof RunParked) return onParked?.(runId)
@@ -624,10 +624,10 @@ export class DurableWorker {
   }
 }
 
-/** What somebody has decided of a call that a host held comes under this and its number. */
+/** Prefix of the token of a decision about a held call; its number follows. */
 const SETTLE_TOKEN = 'settle:'
 
-/** Anything that is no decision leaves the run held. */
+/** Anything that is not a decision leaves the run held. */
 function readDecision(line: string): UnknownDecision {
   const answer = decodeAnswer(line)
   if (answer.kind !== 'result') return 'hold'

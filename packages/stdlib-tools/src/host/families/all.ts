@@ -10,7 +10,7 @@ import { MCP_NAMES } from './mcp-names.generated.js'
 export const coreFamilies: readonly BuiltinFamily[] = CORE_FAMILIES
 export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...MCP_NAMES, load: makeMcpFamilies }]
 
-/** All at once, with everything that is said of them. */
+/** All families with their documentation. */
 export function allFamilies(): readonly BuiltinFamily[] {
   return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())].map(describeShapes)
 }

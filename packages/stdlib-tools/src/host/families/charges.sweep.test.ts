@@ -76,7 +76,7 @@ test.each(groups)('%s: every builtin pays for its arguments', { timeout: 300_000
       free.push(...[name, ...tried.map((call) => `${name}: ${findKind(call)}`)].filter((row) => FREE.has(row)))
     }
   }
-  // What is in the table and pays all the same is to be taken out of it.
+  // Remove rows of the table whose builtins do charge.
   expect(unpaid.sort()).toEqual([...new Set(free)].sort())
 })
 

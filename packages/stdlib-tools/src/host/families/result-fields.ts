@@ -1,6 +1,6 @@
 // Fields of the dicts that builtins give, a row a builtin, in the notation of signatures: the strict checks and the editor know them, and
 // the pages list them. What may be missing is optional (`name?`). A dict has no other field than those, but for one with `*: any`.
-// The signature says `dict` all the same, because a check that stops a run may rely on no more. A test holds each row against what the
+// The signature says `dict` anyway, because a check that stops a run may rely on no more. A test holds each row against what the
 // scripts of the suite get.
 
 const HTTP = '{status: int, headers: dict, body: string, ok: bool}'

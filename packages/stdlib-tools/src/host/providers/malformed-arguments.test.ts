@@ -1,4 +1,4 @@
-// A model that writes arguments which are no JSON object is told so; its tool does not run.
+// If a model writes arguments that are not a JSON object, it gets an error and the tool does not run.
 
 import { expect, test } from 'vitest'
 import { createRuntime } from '../runtime.js'

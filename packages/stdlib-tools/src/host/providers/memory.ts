@@ -1,4 +1,4 @@
-// Worlds in memory: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
+// In-memory providers: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
 // and hosts that want to give a script a playground. They answer with the same records as the real ones.
 
 import { measurePlain } from '@bridle/vm'
@@ -15,7 +15,7 @@ export interface FileNode {
   /** Bytes; 0 for folders. */
   readonly size: number
   readonly modifiedMs: number
-  /** The content, which nobody changes; of files only. May throw what the operating system says. */
+  /** The content of a file; must not be changed. May throw an error of the operating system. */
   readonly read: () => Uint8Array
   /** A symbolic link to what the rest describes: walks show it and do not follow it. */
   readonly isLink?: true
@@ -36,7 +36,7 @@ export function makeMemoryNode(data: Uint8Array | null, modifiedMs: number): Fil
   return { isDir: data === null, size: data?.length ?? 0, modifiedMs, read: () => data ?? new Uint8Array(0) }
 }
 
-/** Bytes that a world in memory keeps, of files, records and texts each, when its host says nothing else. */
+/** Default limit in bytes of an in-memory provider, for files, records and texts each. */
 export const MEMORY_WORLD_BYTES = 64 << 20
 
 /** Bytes of a file or directory beside its content, about: a directory has a map of its names. */

@@ -7,7 +7,7 @@ export function makeFailure(category: string, message: string): EffectOutcome {
   return thrownError(message, { category, message })
 }
 
-/** The category of an HTTP status that is no success. */
+/** The category of an HTTP status that is not success. */
 export function classifyStatus(status: number): string {
   if (status === 401 || status === 403) return 'auth'
   if (status === 404) return 'not_found'

@@ -1,6 +1,6 @@
 // Answers of models that are under way: a script pulls their pieces, one effect a pull, so that every piece is in the journal and a script
-// that does not read holds the connection back. Connections live in this process and belong to one run in it. A run that goes on in
-// another process finds none: its next pull says that the stream is lost, and nobody is asked a second time behind the script's back.
+// that does not read holds the connection back. Connections live in this process and belong to one run in it. A run that continues in
+// another process finds none: its next pull reports that the stream is lost, and the request is not silently repeated.
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { answered, thrownError } from '../../tools/executors/provider.js'
@@ -14,7 +14,7 @@ export interface DeltaSource {
   readonly read: () => Promise<{ readonly deltas: readonly Delta[]; readonly answer: Plain | null }>
   /** Gives the connection up; a read that waits rejects. */
   readonly close: () => void
-  /** What a script is told of a read that rejected. */
+  /** The error of a script for a rejected read. */
   readonly describe: (cause: unknown) => EffectOutcome
 }
 

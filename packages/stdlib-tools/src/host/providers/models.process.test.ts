@@ -276,7 +276,7 @@ describe('a key goes where the host has bound it', () => {
   ])('%s elsewhere gets none of the keys', async (provider, config) => {
     const output = await run(`provider_register("${provider}", ${config()})\n${ask(provider)}`, KEYS, [ok])
     for (const key of Object.values(KEYS)) expect(formatSeen() + output).not.toContain(key)
-    // A prompt goes where the script says, or the script is told why it goes nowhere.
+    // A prompt goes to the service that the script names, or the script gets an error.
     if (seen.length === 0) expect(output).toContain('did not bind the key')
     else expect(output).toBe('done\n')
   })

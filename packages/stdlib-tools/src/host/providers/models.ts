@@ -60,7 +60,7 @@ export function llmProvider(options: LlmProviderOptions = {}): Provider {
       effect.args.op === 'next' || effect.args.op === 'close'
         ? streams.serve(effect.args, call)
         : perform(options, streams, effect, call),
-    // Asking a model costs money and tells it things: a dry run leaves it out.
+    // A model request costs money and discloses data, so a dry run omits it.
     isReadOnly: () => false,
   }
 }
@@ -375,7 +375,7 @@ function makeTransportFailure(cause: unknown, timeoutMs: number, cancelled: bool
   return makeFailure(known === undefined ? 'generic' : 'transient_network', known === undefined ? detail : `${known}: ${detail}`)
 }
 
-/** Codes of runtimes for connections that fail; Bun has names of its own. */
+/** Codes of runtimes for connections that fail; Bun has its own names. */
 const NETWORK_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ConnectionRefused: 'connection refused',

@@ -424,7 +424,7 @@ test('Vertex: a project and a token are enough', async () => {
   )
   expect(headers[0]).toMatchObject({ authorization: 'Bearer v' })
   expect((await run(ask, [])).output).toContain('set GOOGLE_CLOUD_PROJECT')
-  // A path of a file with a key is no key.
+  // A path of a file with a key is not a key.
   const file = { GOOGLE_APPLICATION_CREDENTIALS: '/secret.json', GOOGLE_CLOUD_PROJECT: 'p' }
   expect((await run(ask, [], file)).output).toContain('Missing API key')
 })

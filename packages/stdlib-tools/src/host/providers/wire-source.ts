@@ -69,7 +69,7 @@ class WireSource implements DeltaSource {
     if (!(cause instanceof BrokenConnection)) return this.parts.describeTransport(cause)
     const outcome = this.parts.describeTransport(cause.cause)
     const message = outcome.ok ? '' : outcome.error.message
-    // What breaks while an answer comes is the connection, whatever words a runtime has for it.
+    // A failure in the middle of an answer is a connection error, regardless of the runtime's message.
     return readCategory(outcome) === 'generic' ? makeFailure('transient_network', `connection closed: ${message}`) : outcome
   }
 

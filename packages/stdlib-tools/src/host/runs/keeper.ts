@@ -1,6 +1,6 @@
-// What a runtime does with the runs that it keeps: takes the lease of a new one, and goes on with those that nobody works on any more. A
+// Stored runs of a runtime: takes the lease of a new run, and continues runs without a worker. A
 // run is found again by playing its journal, with nothing performed, to the place where that ends (replay.ts with `isOpen`); from there
-// it is a run like any other, whose journal goes on behind the old one.
+// it is a run like any other, whose journal continues behind the old one.
 
 import { fromPlain } from '@bridle/vm'
 import type { Effect, Limits, Plain, Value } from '@bridle/vm'
@@ -26,10 +26,10 @@ export type Recovered =
   | { readonly kind: 'resumed'; readonly runId: string; readonly run: Run }
   /** The host left it for later (`hold`), because of this call; it is free for any worker. */
   | { readonly kind: 'held'; readonly runId: string; readonly call: UnknownCall }
-  /** It had ended, and only that was not written down. */
+  /** It had ended, and only its end was not recorded. */
   | { readonly kind: 'ended'; readonly runId: string; readonly status: DriveEnd['kind'] }
   /**
-   * It cannot be gone on with by this host: it never began, its sources no longer compile, the program does something else now, or a tool is
+   * It cannot be continued by this host: it never began, its sources no longer compile, the program does something else now, or a tool is
    * missing. It is kept, and a later `recover` tries it again.
    */
   | { readonly kind: 'failed'; readonly runId: string; readonly reason: string }
@@ -83,7 +83,7 @@ export interface KeeperParts<M> {
 export class RunKeeper {
   private readonly keeping: RunKeeping & { readonly owner: string; readonly leaseMs: number }
   private readonly clock: Clock
-  /** Runs that go on in this process. */
+  /** Runs that continue in this process. */
   private readonly active = new Set<string>()
 
   constructor(keeping: RunKeeping, name: string, clock: Clock = systemClock()) {
@@ -103,7 +103,7 @@ export class RunKeeper {
     return this.openJournal(lease, { and })
   }
 
-  /** Runs that nobody works on, each gone on with. */
+  /** Continues each run without a worker. */
   recover<M>(
     parts: KeeperParts<M>,
     runIds: readonly string[] | undefined,
@@ -149,11 +149,11 @@ export class RunKeeper {
     try {
       found = continueFrom(parts, entries, { runId, decide, journal: () => this.openJournal(lease, { isContinued: true }) })
     } catch (cause) {
-      // It was not gone on with: another worker may be able to.
+      // It was not continued: another worker may be able to.
       if (!this.active.has(runId)) store.release(lease)
       throw cause
     }
-    // Another version of the program or of Bridle may be able to go on with it, so it is kept; but nobody was told that a run without a
+    // Another version of the program or of Bridle may be able to continue with it, so it is kept; but no one was told that a run without a
     // beginning was started.
     const hasBegun = entries.some((entry) => entry.type === 'start')
     if (found.kind === 'failed' && !hasBegun) store.release(lease, 'lost')
@@ -177,7 +177,7 @@ export function continueFrom<M>(
   }: {
     readonly runId?: string
     readonly decide: (call: UnknownCall) => UnknownDecision
-    /** Where the run is recorded from there; asked for when it goes on. */
+    /** Where the run is recorded from there; asked for when it continues. */
     readonly journal: () => Journal
   },
 ): Exclude<Recovered, { readonly kind: 'unavailable' }> {

@@ -1,5 +1,5 @@
-// What a run may rely on when its process dies: it is kept once it has started, waits go on where they were, and nothing is given up that
-// another host could still go on with.
+// Guarantees for a run whose process dies: it is stored once it has started, waits continue, and nothing is given up that
+// another host could still continue with.
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../library/time/host-clock.js'
@@ -129,7 +129,7 @@ test('a host without the tool leaves the run to one that has it', async () => {
     ['imports', 'failed'],
     ['names', 'failed'],
   ])
-  // Given back at once: nobody has to wait for the end of a lease.
+  // Given back immediately: no worker has to wait for the end of a lease.
   const third = open(store, clock, 'c', { tools: [tool(() => 'yes')] }).recover()
   for (const each of third)
     expect(each.kind === 'resumed' && (await each.run.result)).toMatchObject({ status: 'done', value: 'yes' })

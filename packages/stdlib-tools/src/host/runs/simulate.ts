@@ -43,7 +43,7 @@ export interface SimulateOptions {
   readonly points?: readonly number[]
   /** All entries when there are no more than this; 24 when absent. */
   readonly pointsPerSeed?: number
-  /** Tools, providers, grants … . A function is asked anew for each run, so that tools with a state begin with a fresh one. */
+  /** Tools, providers, grants … . A function is called for each run, so that stateful tools start fresh. */
   readonly runtime?: RuntimeOptions | ((world: SimulatedWorld) => RuntimeOptions)
   readonly input?: unknown
   readonly file?: string
@@ -52,9 +52,9 @@ export interface SimulateOptions {
   readonly oracles?: { readonly [name: string]: (seen: SimulatedRun) => string | null | undefined | void }
   /** False for scripts that may end in different ways: a run that was disturbed is not compared with the one that was not. */
   readonly sameEnd?: boolean
-  /** Is told of each run when it was judged. */
+  /** Receives each run after it was judged. */
   readonly onRun?: (judged: JudgedRun) => void
-  /** Ends the simulation: the run that goes on is cancelled and not judged, and what was found before is the result. */
+  /** Ends the simulation: the run that continues is cancelled and not judged, and what was found before is the result. */
   readonly signal?: AbortSignal
 }
 
@@ -174,7 +174,7 @@ function describeEntry(entries: readonly JournalEntry[], at: number): string | n
   }
 }
 
-/** Each seed as a case of its own, for any test runner: `for (const { name, run } of simulationCases(…)) test(name, run)`. */
+/** Each seed as its own case, for any test runner: `for (const { name, run } of simulationCases(…)) test(name, run)`. */
 export function simulationCases(
   source: string,
   options: SimulateOptions = {},
@@ -250,7 +250,7 @@ async function liveThrough(
     try {
       return await awaitEnd(start(life))
     } catch (cause) {
-      // Whoever started it was told that it is not kept.
+      // The caller was informed that it is not stored.
       if (isToolError(cause) && cause.code === 'store_unavailable') return cause
       throw cause
     }
@@ -275,7 +275,7 @@ async function liveThrough(
       },
     })
     if (found === undefined || (found.kind === 'failed' && found.reason === 'the run never began')) {
-      // Nothing of it was kept, so nothing has happened: whoever wanted it starts it again.
+      // Nothing of it was stored, so nothing has happened: the caller starts it again.
       runId = `simulated-${lives}`
       end = await startAndAwaitEnd(lives)
     } else if (found.kind === 'resumed') {
@@ -321,7 +321,7 @@ async function awaitRunEnd(run: Run, signal: AbortSignal | undefined): Promise<E
   }
 }
 
-/** How the run of a journal that other lives have gone on with ends in a replay; null when it does not. */
+/** How the run of a journal that other lives have continued ends in a replay; null when it does not. */
 function replayToEnd(runtime: Runtime, entries: readonly JournalEntry[]): End | null {
   const again = runtime.replay(runtime.moduleOfRecording(entries), entries, { isOpen: true })
   if (again.kind !== 'ended') return null

@@ -1,5 +1,5 @@
-// Runs in a SQL database, through whatever connection the host has: two tables and a handful of statements that SQLite and its relatives
-// understand. Nothing is imported; the shape that is asked for is that of `node:sqlite`, better-sqlite3 and libsql.
+// Runs in a SQL database, through a connection of the host: two tables and a handful of statements that SQLite and its relatives
+// understand. Nothing is imported; the required interface is that of `node:sqlite`, better-sqlite3 and libsql.
 
 import { makeLeaseLost } from './store.js'
 import type { Lease, RunFacts, RunStore } from './store.js'

@@ -83,7 +83,7 @@ test('sqliteStore is that of Node, or says what to use instead', async () => {
     await run()
 })
 
-// A suite that cannot fail says nothing: each of these stores is wrong in one way, and is found.
+// The suite must be able to fail: each of these stores has one defect, and is found.
 const WRONG: readonly (readonly [what: string, change: (store: RunStore) => Partial<RunStore>])[] = [
   ['leases that nobody respects', (store) => ({ claim: (id, claim) => store.claim(id, { ...claim, now: 1e15 }) })],
   ['leases that never end', (store) => ({ claim: (id, claim) => store.claim(id, { ...claim, leaseMs: 1e15 }) })],

@@ -1,8 +1,8 @@
 // Where runs are kept so that they outlive their process: the journal of each, and who is working on it. A store is small on purpose;
-// `storeConformance` is the contract as tests, for whoever writes one of their own.
+// `storeConformance` is the contract as tests, for authors of stores.
 //
 // Who works on a run holds its lease. A lease that was not renewed in time may be taken over, which makes a new one with a higher
-// number: whatever the old holder still writes is refused (`journal_lease_lost`). Time is given with each call, so that the clock of a
+// number: later writes of the old holder are refused (`journal_lease_lost`). Time is given with each call, so that the clock of a
 // runtime, and a virtual one in tests, decides. All calls are synchronous, because an entry must be kept before its effect happens.
 
 import { ToolError } from '../../tools/host-tools/errors.js'
@@ -23,7 +23,7 @@ export interface Claim {
 
 export interface RunFacts {
   readonly runId: string
-  /** Null when nobody holds it. */
+  /** Null without a holder. */
   readonly owner: string | null
   /** When the lease ends, milliseconds since 1970; 0 without one. */
   readonly expiresAt: number
@@ -39,11 +39,11 @@ export interface RunStore {
   claim(runId: string, claim: Claim): Lease | null
   /** Makes a lease last until `now + leaseMs`; false when it was lost. */
   renew(lease: Lease, now: number, leaseMs: number): boolean
-  /** Gives a run back; with `ended` nobody can claim it any more. A lost lease is no error. */
+  /** Gives a run back; with `ended` it cannot be claimed any more. A lost lease is not an error. */
   release(lease: Lease, ended?: string): void
   /** Adds one line to the journal (JSON: no line breaks, no control characters), kept when it returns. Raises ToolError `journal_lease_lost`. */
   append(lease: Lease, line: string): void
-  /** The journal; empty for a run that nobody knows. */
+  /** The journal; empty for an unknown run. */
   read(runId: string): readonly string[]
   /** All runs, by id. */
   list(): readonly RunFacts[]

@@ -1,7 +1,7 @@
-// Runs that outlive their process. While a run goes on, its journal is in a store under a lease (`makeRecordingJournal`); what another process
-// finds there it plays again to the place where the journal ends, and goes on (`Runtime.recover`).
+// Runs that outlive their process. While a run continues, its journal is in a store under a lease (`makeRecordingJournal`); what another process
+// finds there it plays again to the place where the journal ends, and continues (`Runtime.recover`).
 //
-// A call that was written down and has no outcome may have happened. Reads, and tools that say `safe` or `idempotent`, are asked again
+// A recorded call without an outcome may have happened. Reads, and tools with `safe` or `idempotent`, are called again
 // with the same idempotency key; for everything else the host decides, and without a decision the script gets `unknown_outcome`.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
@@ -21,7 +21,7 @@ export interface RunKeeping {
   readonly store: RunStore
   /** What this worker is called; unique among all that use the store. A random name when absent. */
   readonly owner?: string
-  /** How long nobody else takes a run over after this process was last heard of; 30 s when absent. */
+  /** Time without a renewal after which other processes may take the run over; default 30 s. */
   readonly leaseMs?: number
 }
 
@@ -75,12 +75,12 @@ export function makeRecordingJournal(
   }
 }
 
-/** A store that fails now is told of by the next entry, or was. */
+/** A failing store is reported at the next entry, or was reported before. */
 function runQuietly(work: () => void): void {
   try {
     work()
   } catch {
-    // Nobody waits for it.
+    // It is not awaited.
   }
 }
 
@@ -90,7 +90,7 @@ export function listBegunCalls(entries: readonly JournalEntry[], before: BegunCa
   let now = 0
   for (const entry of entries) {
     if ('now' in entry) ({ now } = entry)
-    // Asked for again where the run was gone on with: its time has run since the first time.
+    // Asked for again where the run was continued: its time has run since the first time.
     if (entry.type === 'effect' && !begun.has(entry.id)) begun.set(entry.id, { askedAt: now, token: null })
     else if (entry.type === 'token') begun.set(entry.id, { askedAt: begun.get(entry.id)?.askedAt ?? now, token: entry.token })
     else if (entry.type === 'answer' || (entry.type === 'resume' && entry.id !== null)) begun.delete(entry.id!)
@@ -155,7 +155,7 @@ export function makeUnknownCall(runId: string, id: number, effect: Effect): Unkn
 export function decideOutcome(call: UnknownCall, decision: Exclude<UnknownDecision, 'hold'>): EffectOutcome | null {
   if (decision === 'retry') return null
   if (decision !== 'fail') {
-    // What is no decision must not become a call that was made.
+    // What is not a decision must not become a call that was made.
     if (typeof decision !== 'object' || decision === null || !('done' in decision))
       throw new Error(`onUnknownOutcome gave ${JSON.stringify(decision)}; expected "retry", "fail", "hold" or { done: value }`)
     return { ok: true, value: plainFromHost(decision.done) }

@@ -1,5 +1,5 @@
 // Sends the context of a trace along: `traceparent` among the headers of requests, and in `_meta` of what MCP servers are asked. It is put
-// in between the machine and the providers, so that journals and replays know nothing of it.
+// in between the machine and the providers, so that it is not in journals and replays.
 
 import { findIdentity } from '@bridle/compiler/grants'
 import type { Effect, Plain } from '@bridle/vm'

@@ -1,6 +1,6 @@
-// Turns what a machine tells (TraceRecord) into the events of one trace: redacted, large texts set aside, numbered, chained.
-// Recording never fails a call: a sink that throws is let go of, and the run is told once. Where the trace is required it is the other way
-// round: an effect is written down before it is performed (`call_intent`), and what cannot be written down does not happen.
+// Converts the records of a machine (TraceRecord) to the events of one trace: redacted, large texts set aside, numbered, chained.
+// Recording never fails a call: a sink that throws is removed, and the run is notified once. With a required trace it is the other way
+// round: an effect is recorded before it is performed (`call_intent`), and is not performed if that fails.
 
 import type { Effect, MachineOptions, NestedCall, Plain, SpanMark, TraceRecord } from '@bridle/vm'
 import { plainToJson } from '../journal-codec.js'
@@ -13,11 +13,11 @@ import type { RedactOptions } from './redact.js'
 
 /** Where the events of one run go. */
 export interface TraceSink {
-  /** `facts` is there for an event `tool_call`; nothing of it is in the chain. */
+  /** `facts` exists for an event `tool_call` and is not part of the chain. */
   append(event: TraceEvent, facts?: CallFacts): void
   /** Keeps a text that is too large for an event; called once for each hash, before the event that names it. */
   blob?(hash: string, text: string): void
-  /** The last event of a trace that goes on, as a run does that is resumed; null for a new one. */
+  /** The last event of a trace that continues, as a run does that is resumed; null for a new one. */
   last?(): { readonly seq: number; readonly hash: string } | null
   /** Where pieces of work begin and end, while they do: for sinks that show a tree. Nothing of it is in the chain. */
   mark?(mark: SpanMark): void
@@ -80,7 +80,7 @@ export class TraceRecorder {
     this.append('run_start', { run_id: run.runId, details: { format: TRACE_FORMAT, file: run.label, resumed: run.resumed } })
   }
 
-  /** What a machine is to tell. */
+  /** Which records a machine must emit. */
   makeListeners(): Pick<MachineOptions, 'trace' | 'spans'> {
     const trace = (record: TraceRecord): void => this.call(record)
     const isMarked = this.sinks.some((sink) => sink.mark !== undefined)

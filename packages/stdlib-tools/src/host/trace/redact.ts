@@ -1,5 +1,5 @@
 // Keeps secrets out of traces. A value is secret when the host lends it (`secrets`, `--secret`), when the tool's schema marks it, or when
-// the host says so. Where a run sees an environment that nobody has sorted, names help: what is called a key and looks like one. A text that was secret once is taken out wherever it turns up again, also in the middle of another text.
+// the host says so. In a run with an unclassified environment a heuristic applies: a value whose name and form are those of a key. A text that was secret once is taken out wherever it turns up again, also in the middle of another text.
 
 import type { TraceJson } from './event.js'
 
@@ -21,7 +21,7 @@ const MIN_SECRET = 6
 /** Texts without any of this have no secret written out in them; most are done with here. */
 const MAY_HOLD = /[=@]|%3d|bearer|basic|"\s*:/i
 
-/** Who somebody is to a server: `https://user:password@host`, or a token in its place. */
+/** Credentials in a URL: `https://user:password@host`, or a token in their place. */
 const USER_OF_URL = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/?#"'<>]+)@/gi
 /**
  * `name=value` of queries, forms, settings and options; `"name": "value"` of JSON. Names begin where a word does, so that a long word
@@ -32,7 +32,7 @@ const NAMED = /(?:([?&])|(?<![\w.-]))(-{0,2}[A-Za-z_][\w.-]*)(=)(\[redacted\]|"[
 const NAMED_ENCODED = /(?:(%3F|%26)|(?<![\w.-]))([A-Za-z_][\w.-]*)(%3D)((?:(?!%26)[^\s&;,"'<>)}])+)/gi
 const NAMED_IN_JSON = /("([\w.-]+)"\s*:\s*)"((?:[^"\\]|\\.)*)"/g
 const SCHEME = /\b(Bearer|Basic)\s+([\w.~+/=-]{6,})/gi
-/** Signatures that let whoever has the address in. */
+/** Signatures of pre-authorised URLs. */
 const SIGNED_QUERY = /^(sig|signature|x-amz-signature|x-goog-signature)$/i
 /** An option of a program whose value is the next argument. */
 const OPTION = /^--?([A-Za-z][\w-]*)$/
@@ -177,7 +177,7 @@ export class Redactor {
     return this.finish(changed ? out : value, path)
   }
 
-  /** Only hosts that look at every value are told where it is. */
+  /** Only hosts that check every value receive its position. */
   private extendPath(path: readonly string[], name: string): readonly string[] {
     return this.custom === undefined ? NO_PATH : [...path, name]
   }

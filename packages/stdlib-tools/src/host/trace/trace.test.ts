@@ -580,7 +580,7 @@ test('without tracing nothing is told', async () => {
 })
 
 describe('a trace that is required', () => {
-  /** Keeps so many events, and then nothing. */
+  /** Keeps this many events, and then nothing. */
   function makeFailingSink(events: number) {
     const kept: TraceEvent[] = []
     const sink: TraceSink = {

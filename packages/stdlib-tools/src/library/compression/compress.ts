@@ -111,7 +111,7 @@ function* gzip(data: Uint8Array, level: number): Generator<Cost, Uint8Array, voi
   return concat([gzipHeader(level), packed, trailer])
 }
 
-/** Units of tables and buffers, whatever the length. */
+/** Units of tables and buffers, independent of the length. */
 const UNITS_AN_ENCODING = 800
 
 function* encodeInSteps(name: string, value: Value, level: number): Steps {
@@ -140,13 +140,13 @@ function defineEncoding(name: string, doc: string, fallback: number, levels: rea
   )
 }
 
-/** All members of a stream, as gunzip does; what follows the last and is no member is left alone. */
+/** All members of a stream, as gunzip does; what follows the last and is not a member is ignored. */
 function gunzip(ctx: Context, data: Uint8Array): Uint8Array {
   if (data.length >= 10 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
   if (data.length < 18) throw new ArchiveError('unexpected end of file')
   const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
   const size = tail.getUint32(4, true)
-  // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short or goes on; nor are zeros behind it.
+  // Deflate packs at most 1032 to 1: a size beyond that is not a size, as in a stream that was cut short or continues; nor are zeros behind it.
   if (size === 0 || size > data.length * 1032 || mayHoldMembers(data)) return gunzipMembers(ctx, data)
   if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
   chargeUnpacked(ctx, size)

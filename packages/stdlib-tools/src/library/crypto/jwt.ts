@@ -170,7 +170,7 @@ function verify(ctx: Context, name: string, token: string, key: string): Result 
   if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
   // Both are used twice, and for more than they are long.
   ctx.charge(SIGNATURE_UNITS + ((key.length + token.length) >> HASHED_BITS))
-  // The key comes first: one that cannot be read is reported whatever the token is.
+  // The key comes first: an unreadable key is reported before the token is checked.
   const nothing = new Uint8Array()
   if (verifier(nothing, nothing, key) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
   const [header = '', payload = '', signature, more] = token.split('.', 4)

@@ -1,5 +1,5 @@
 // Signed URLs: claims and an expiry in the query, with an HMAC-SHA256 over resource and canonical query. Pairs are encoded
-// after RFC 3986 and sorted by their encoded text, so that signer and verifier agree whatever order a proxy made of them.
+// after RFC 3986 and sorted by their encoded text, so that signer and verifier agree even if a proxy reorders them.
 
 import {
   HarnDict,

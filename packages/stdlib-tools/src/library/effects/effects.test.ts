@@ -1,4 +1,4 @@
-// Effects that come as data are looked at once, by the shapes in their rows: whoever judges or answers them relies on the types.
+// Effects that come as data are looked at once, by the shapes in their rows: judges and providers rely on the types.
 
 import { HarnFloat } from '@bridle/vm/families'
 import type { PlainRecord } from '@bridle/vm/families'

@@ -89,7 +89,7 @@ const TLS = dictOf({
   pinnedSha256: listOf(text),
 })
 
-/** Headers that the host fills in, by name: a secret of its own, and what stands in front of it. */
+/** Headers that the host fills in, by name: its own secret, and what stands in front of it. */
 const SECRETS = recordOf(
   dictOf({
     secret: text,
@@ -137,12 +137,12 @@ export const EFFECTS = {
       /** The first attempt and every retry that its policy allows. */
       max_attempts: number,
       idempotency_key: text,
-      /** SHA-256 of the sorted JSON of `args`, hex; empty in a run whose effects nobody keeps or watches. */
+      /** SHA-256 of the sorted JSON of `args`, hex; empty in a run whose effects are neither recorded nor observed. */
       arg_hash: text,
       timeout_ms: nullable(number),
-      /** Grants that the call passed, outermost first; for executors that go on to other addresses or paths. Absent without any. */
+      /** Grants that the call passed, outermost first; for executors that continue to other addresses or paths. Absent without any. */
       grants: optional(data),
-      /** Names of arguments that nobody may read in a record. */
+      /** Names of arguments that are redacted in records. */
       secrets: optional(listOf(text)),
       /** What is asked of a call that streams (tools/dispatch/streams.ts). */
       stream: optional(STREAM),
@@ -266,7 +266,7 @@ export const EFFECTS = {
   'fs.write': {
     args: byOp({
       /**
-       * Replaces or creates; the parent must exist. With `whole` nobody may ever see a part of it, whoever writes or dies meanwhile.
+       * Replaces or creates; the parent must exist. With `whole` readers never see partial content, even if the writer dies.
        * With `expected`, the SHA-256 of the content that the caller read (lower-case hex, null when there was no file), nothing is
        * written over another content: that is `Refused` with the code `ECHANGED`. A provider that does not know it overwrites.
        */
@@ -317,7 +317,7 @@ export const EFFECTS = {
   'process.info': {
     args: byOp({
       env: { name: text },
-      /** Whether a variable is there and not empty; secrets of the host count. */
+      /** Whether a variable is set and not empty; secrets of the host count. */
       env_set: { name: text },
       /** All variables but those whose names look like secrets. */
       env_all: {},
@@ -479,8 +479,8 @@ export const EFFECTS = {
   'event_log.op': {
     args: byOp({
       /**
-       * The id within the topic; nil where the topic has another last id than `expected`, and where nobody wants to know it. An effect
-       * that is asked for again appends nothing.
+       * The id within the topic; nil if the last id of the topic differs from `expected`, and if the id is not requested. An effect
+       * that is repeated appends nothing.
        */
       append: {
         topic: text,
@@ -495,7 +495,7 @@ export const EFFECTS = {
       read: { topic: text, after: number, last: nullable(number), kind: nullable(text), event_id: nullable(text) },
       /** State that dispatches share: {value, version}. */
       get: { table: text, key: text },
-      /** True when it was kept: it has another version when somebody else changed it. */
+      /** True if it was stored; false if the version changed meanwhile. */
       put: { table: text, key: text, value: data, version: number },
       /** Waits for a place of flow control, and gives it back (docs/language/triggers.md). */
       enter: { gate: text, rule: text, limits: record, dispatch: text, rank: number, event: data },
@@ -581,7 +581,7 @@ export function withArguments<E extends Effect>(effect: E, more: PlainRecord): E
 
 /**
  * What is wrong with an effect that comes as data, null when it is one. Internal modules in Harn ask without types, and a snapshot may be
- * of another version; what TypeScript asks was checked by its types. Whoever judges or answers an effect relies on this.
+ * of another version; what TypeScript asks was checked by its types. Judges and providers rely on this.
  */
 export function effectProblem({ kind, args }: { readonly kind: string; readonly args: PlainRecord }): string | null {
   if (!isEffectKind(kind)) return `unknown kind of effect ${JSON.stringify(kind)}`

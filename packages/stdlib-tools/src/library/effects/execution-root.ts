@@ -1,4 +1,4 @@
-// Where relative paths of a task lie. A worker may have a directory of its own, a worktree for example: what its tasks ask of files and
+// Where relative paths of a task lie. A worker may have its own directory, a worktree for example: what its tasks ask of files and
 // programs is then asked under that directory, and its programs get the worker's variables. Tasks that a worker starts inherit both.
 
 import { HarnDict, display } from '@bridle/vm/families'

@@ -95,7 +95,7 @@ export function describeModelOptionsProblem(provider: string, options: Options):
   return `the provider option ${provider}.${path} would replace what the call says; give the option ${instead} of the call instead`
 }
 
-/** The option of which nobody knows whether it changes what was judged; null when there is none. */
+/** An option that may change a judged value; null without one. */
 export function findUnknownModelOption(options: Options): string | null {
   return search(options, (name) => (APART.has(name) ? null : name))?.[0] ?? null
 }

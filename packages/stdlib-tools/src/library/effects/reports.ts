@@ -1,5 +1,5 @@
-// What a script says about its own progress to whoever runs it, beside the text it prints: `progress(…)` and the structured log
-// functions. A report is told and forgotten: it is no effect, is not journalled, and nothing that a host does with it can reach
+// Reports of a script's progress to its host, in addition to its output: `progress(…)` and the structured log
+// functions. A report is not stored: it is not an effect, is not journalled, and nothing that a host does with it can reach
 // the run. A served script's reports become notifications to the client that asked (stdlib-tools, mcp/ and bridge/).
 
 import type { Plain } from '@bridle/vm/families'
@@ -26,5 +26,5 @@ export type Report =
       readonly message: string
       readonly fields: { readonly [name: string]: Plain }
     }
-  /** What an agent loop tells those who listen to its session: `{type, session_id, …}`. */
+  /** Events of an agent loop for subscribers of its session: `{type, session_id, …}`. */
   | { readonly kind: 'agent'; readonly taskId: string; readonly event: Plain }

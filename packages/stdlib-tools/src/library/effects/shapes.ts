@@ -55,7 +55,7 @@ export const content: Shape<string | Uint8Array> = {
   says: 'a string or bytes',
   fits: (value) => typeof value === 'string' || value instanceof Uint8Array,
 }
-/** Whatever is data: the provider reads it. */
+/** Any data; the provider validates it. */
 export const data: Shape<Plain> = { says: 'data', fits: (value) => value !== undefined }
 /** A record of data. */
 export const record: Shape<PlainRecord> = { says: 'a dict', fits: isRecord }

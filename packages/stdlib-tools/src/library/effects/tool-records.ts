@@ -5,7 +5,7 @@
 import type { Plain } from '@bridle/vm/families'
 
 export type NestedOutcome =
-  /** Without `value` where that is no data. */
+  /** Without `value` where that is not data. */
   | { readonly ok: true; readonly value?: Plain }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly details?: Plain; readonly denied: boolean }
 

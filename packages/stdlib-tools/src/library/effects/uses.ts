@@ -1,16 +1,16 @@
 // What an effect makes use of, as the table of effects declares it: the calls that it amounts to, with the addresses, files, programs
 // and keys that they reach. The gate judges every use of an effect (tools/policy/grants.ts: grants, domains, paths, programs, pins,
-// budgets; the host's side: powers), so that an effect entails nothing that nobody looked at.
+// budgets; the host's side: powers), so that no consequence of an effect goes unchecked.
 //
 // A resource is judged under the argument names of the tool that does the same: `url`, `path`, `to`, `program`, `name`. What a use
-// has, and nobody can tell from the effect, is named in `unknown`: a constraint on it refuses the effect.
+// has, but cannot be derived from the effect, is listed in `unknown`: a constraint on it refuses the effect.
 
 import { findUnknownModelOption } from './model-options.js'
 import type { Plain } from '@bridle/vm/families'
 
 type Args = { readonly [key: string]: Plain }
 
-/** Powers of the host that an effect of another kind takes too. Whoever asks for them takes them as kinds, so types refuse another name. */
+/** Powers of the host that an effect of another kind takes too. Requests use them as kinds, so types refuse other names. */
 export type FurtherPower = 'fs.read' | 'fs.write' | 'http.request' | 'mcp.request' | 'process.exec' | 'process.info'
 
 export interface Use {
@@ -19,11 +19,11 @@ export interface Use {
   /** The tool that does the same: its grants and budgets hold for this use. Null when no grant of a tool can be about it. */
   readonly tool: string | null
   readonly args: Args
-  /** Resources that the effect does not tell, by argument, with the reason: a constraint on one of them refuses the effect. */
+  /** Resources that cannot be derived from the effect, by argument, with the reason: a constraint on one of them refuses the effect. */
   readonly unknown?: { readonly [argument: string]: string }
   /** Arguments of the effect (a path of keys) that take a pinned value when they are nil. */
   readonly fills?: { readonly [argument: string]: readonly string[] }
-  /** Whoever granted the first use granted this one with it; grants that name it bind it all the same. */
+  /** Granted together with the first use; grants that name it still constrain it. */
   readonly implied?: true
   /** Whether the use is a call that traces and ceilings of imports count; the first one of an effect is, unless it says no. */
   readonly isCall?: false
@@ -66,7 +66,7 @@ export const useFileQueries: UsesOf = (args) => {
 export const changesFiles: UsesOf = (args) => {
   const op = readText(args.op) ?? ''
   const change: Use = { tool: `fs.${CHANGES[op] ?? op}`, args: pick(args, ['path', 'to']) }
-  // A copy gives what it reads to whoever may read the copy.
+  // A copy exposes its source to readers of the copy.
   return op === 'copy' ? [change, { ...readsPath(readText(args.path) ?? ''), isCall: false }] : [change]
 }
 
@@ -215,7 +215,7 @@ export const changesProcess: UsesOf = (args) => {
 const AT_HOST = 'the host says where this provider is'
 const BY_ENDPOINT = 'the endpoint that the script gave the provider may ask for anything'
 
-/** Why nobody can tell what a request asks of a model, by the arguments that are in doubt. */
+/** Why the request of a model call cannot be determined, by argument. */
 function findModelDoubts(config: Args, options: Args): NonNullable<Use['unknown']> {
   const option = findUnknownModelOption(options)
   const reason =
@@ -314,7 +314,7 @@ function listServerUses(args: Args, what: string, given: Args, isCall: boolean):
   return [named, asked, connected, ...listSpecUses(args.spec)]
 }
 
-/** Ending or asking about a connection takes nothing more than opening it did; the list of servers tells what the host declared. */
+/** Ending or asking about a connection takes nothing more than opening it did; the list of servers contains only declared ones. */
 export const connectsServer: UsesOf = (args) => {
   if (args.op === 'status') return [{ tool: 'mcp.status', args: {}, isCall: false }]
   return args.op === 'open' ? listServerUses(args, 'connect', {}, false) : []
@@ -334,7 +334,7 @@ export const asksServer: UsesOf = (args) => {
 
 // ----------------------------------------------------------------------------------------------------- tools of the host
 
-/** Dispatch judges a tool call under the identity of its tool; what is left is the address of a server that nobody declared. */
+/** Dispatch judges a tool call under the identity of its tool; what remains is the address of an undeclared server. */
 export const useTool: UsesOf = (args) => {
   const server = readText(args.mcp_server)
   if (server === null || !isServerAddress(server)) return []

@@ -247,7 +247,7 @@ export const fsFamily: BuiltinFamily = {
         ? ctx.throw('move_file: src and dst are required')
         : change({ op: 'move', path: display(from), to: display(to) }),
     ),
-    // An empty path would be the working directory with all that is in it; nobody means that.
+    // An empty path would mean the working directory with all its contents, which is never intended.
     defineSimple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
       path === '' ? ctx.throw('delete_file: path is required') : change({ op: 'delete', path: display(path) }),
     ),

@@ -1,4 +1,4 @@
-// Paths as text: no file system is asked. `\` counts as `/`, a drive prefix `X:` is kept.
+// Paths as text, without access to a file system. `\` counts as `/`, a drive prefix `X:` is kept.
 
 import { SHORT_TEXT, work } from '@bridle/vm/families'
 

@@ -11,7 +11,7 @@ const B = 0.75
 const KEY_BONUS = 0.4
 const TAG_BONUS = 0.25
 
-/** Why a text is no namespace, null when it is one. */
+/** Why a text is not a namespace, null when it is one. */
 function describeNamespaceProblem(name: string): string | null {
   if (isAbsolutePath(name)) return 'must be relative'
   const parts = name.split(/[\\/]/)

@@ -3,10 +3,10 @@
 import { HarnDict, HarnFloat, HarnList, stringifyJson } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
 
-/** Nesting beyond this is no data that a script meant to keep. */
+/** Nesting beyond this is not data that a script meant to keep. */
 const MAX_DEPTH = 2000
 
-/** What of a value survives as JSON: structs, closures, durations and everything else that is no data become nil. */
+/** What of a value survives as JSON: structs, closures, durations and everything else that is not data become nil. */
 export function toJsonData(value: Value): Value {
   return toData(value, () => null)
 }

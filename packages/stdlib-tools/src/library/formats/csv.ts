@@ -8,7 +8,7 @@ const UNITS_A_ROW = 4
 const CELL: Cost = { units: 2, heap: 16 }
 /** Units of a key and its value in a row that is a dict. */
 const UNITS_A_KEY = 2
-/** Characters that are looked through one by one for a unit, as a power of two; where a cell ends in quotes is found faster. */
+/** Characters scanned one by one per unit, as a power of two; the end of a quoted cell is found faster. */
 const PLAIN_BITS = 5
 const QUOTED_BITS = 9
 /** Units between two looks at the budget. */

@@ -133,7 +133,7 @@ export function parseJunit(xml: string): TestRecord[] {
       } else if (current !== null && child === null) {
         child = { element: token.name, attributes: token.attributes, text: '' }
         if (token.closed) {
-          // `<system-out/>` says nothing, not the empty text.
+          // `<system-out/>` means no output, not an empty text.
           if (Object.hasOwn(OUTCOMES, token.name)) finishChild(current, child)
           child = null
         }

@@ -131,7 +131,7 @@ const documentFrame = frame<DocumentState>({
       const text = state.args[state.reading]
       if (typeof text === 'string') return ctx.call(ctx.builtinValue('json_parse'), [text])
     }
-    // What was read is looked through as well.
+    // The parsed value is checked too.
     chargeArguments(ctx, state.args.slice(0, documents))
     try {
       return (run as (ctx: Context, ...args: Value[]) => Result)(ctx, ...state.args)

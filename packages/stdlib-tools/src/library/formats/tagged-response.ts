@@ -1,5 +1,5 @@
 // The text protocol of tool calls: a model writes prose and calls between tags; what it writes elsewhere is
-// a violation that it is told of. Calls outside their tags are still carried out, since refusing them helps nobody.
+// a violation that is reported to it. Calls outside their tags are still carried out, because refusing them has no benefit.
 
 import { HarnDict, HarnList, debugQuoted, parseJson, sortTexts, stringifySorted } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'
@@ -142,7 +142,7 @@ class TaggedReader {
     return end + 1
   }
 
-  /** What is wrong with an answer is told to the model, which reads no thousands of lines. */
+  /** Limit on the errors reported to the model. */
   private noteViolation(text: string): void {
     if (this.violations.length < MOST_VIOLATIONS) this.violations.push(text)
   }
@@ -236,7 +236,7 @@ class TaggedReader {
     const text = unwrap(body)
     const calls: TextCall[] = []
     const errors: string[] = []
-    // Whoever asks reads the first only.
+    // Callers read only the first one.
     const noteProblem = (message: string): void => {
       if (errors.length === 0) errors.push(message)
     }
@@ -328,7 +328,7 @@ function unwrap(body: string): string {
     .join('\n')
 }
 
-/** A text in quotes, cut after so many characters. */
+/** A text in quotes, cut after this many characters. */
 function quoteShort(text: string, most: number): string {
   const chars = [...text]
   return debugQuoted(chars.length <= most ? text : `${chars.slice(0, most).join('')}…`)

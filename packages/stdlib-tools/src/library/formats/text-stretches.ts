@@ -83,7 +83,7 @@ export class Heredocs {
 /** `<<TAG` with or without quotes, at the end of a line. */
 export const HEREDOC_OPEN = /^<<(?:'([A-Za-z_]\w*)'|"([A-Za-z_]\w*)"|([A-Za-z_]\w*))[ \t]*\r?\n/
 
-/** How much may be read in vain: a few times the text, so that answers which begin much and end nothing take linear time. */
+/** Limit on failed scanning: a few times the text, so that answers which begin much and end nothing take linear time. */
 export class Patience {
   private left: number
 

@@ -33,7 +33,7 @@ interface Problem {
   readonly words: string
 }
 
-/** Messages of the package that scripts know by other words, whatever the line. */
+/** Messages of the package that are replaced by the language's wording, without the line. */
 const WORDINGS: Readonly<Record<string, string>> = {
   'trying to redefine an already defined table or value': 'duplicate key',
   'illegal leading zero': 'unexpected leading zero, expected nothing',
@@ -84,7 +84,7 @@ function describeProblem(message: string, line: string, column: number): Problem
   return asIt
 }
 
-/** Of a value that is no number, date or quoted text. */
+/** Of a value that is not a number, date or quoted text. */
 function describeValueProblem(bare: string, column: number): Problem {
   const word = bare === '' ? undefined : ['true', 'false'].find((each) => each.startsWith(bare))
   const words =

@@ -1,4 +1,4 @@
-// What scripts are told of YAML that cannot be read: what was expected or found, where, and inside what. The
+// Error messages for invalid YAML: what was expected or found, where, and inside what. The
 // package finds the errors; its words for those that scripts are likely to meet are replaced here.
 
 import type { YAMLParseError } from 'yaml'
@@ -47,7 +47,7 @@ function describeStrangeStart(text: string, at: number): string {
   return `found character that cannot start any token${placeText(text, at)}, while scanning for the next token`
 }
 
-/** What stands where a flow collection should go on or end. */
+/** What stands where a flow collection should continue or end. */
 function describeUnclosedFlow(text: string, at: number, isMap: boolean): string {
   const rest = text.slice(at)
   // A key is seen by the colon behind it.
@@ -77,7 +77,7 @@ function openQuote(text: string, at: number): number {
   return 0
 }
 
-/** The end of a text without a line end counts as a line of its own. */
+/** The end of a text without a line end counts as its own line. */
 function locateEnd(text: string): string {
   return placeText(text.endsWith('\n') ? text : `${text}\n`, text.endsWith('\n') ? text.length : text.length + 1)
 }

@@ -95,7 +95,7 @@ function* parseTokens(text: string): Generator<CST.Token, void, void> {
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
       yield token
-      // What stands behind the first error is not told.
+      // Only the first error is reported.
       if (token.type === 'error') return
     }
     if (parser.stack.length > MAX_DEPTH + DOCUMENT_AND_SCALAR) throw new FormatError(TOO_DEEP)
@@ -117,7 +117,7 @@ function refuseDoubledKeys({ items }: YAMLMap, text: string): void {
   }
 }
 
-/** What scripts are told of errors that they are likely to meet; the package's own words for others. */
+/** Messages for likely errors; other errors have the message of the package. */
 function describeProblem(problem: YAMLParseError | Error, text: string): string {
   if (!(problem instanceof YAMLParseError)) {
     const { message } = problem
@@ -221,7 +221,7 @@ class Conversion {
       this.pay(data, data.length)
       return new HarnList(data.map((item) => this.readValue(item, depth + 1)))
     }
-    // Times come with three decimals whatever was written; zeros at the end go.
+    // Times are parsed with three decimals; trailing zeros are removed.
     if ('toISOString' in data && typeof data.toISOString === 'function') {
       return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) =>
         digits === '' ? '' : `.${digits}`,
@@ -329,7 +329,7 @@ export class YamlWriting {
 
 const measureSize = (value: Value): number => (typeof value === 'string' ? value.length : 16)
 
-/** Pays for one member, or the whole value, of so many characters. */
+/** Pays for one member, or the whole value, of this many characters. */
 function pay(budget: Budget, size: number): void {
   budget.left -= UNITS_A_MEMBER + (size >> TEXT_BITS)
   budget.heap += 16 + size

@@ -1,5 +1,5 @@
 // What a host sees of builtins that are written in Harn: restrictions of builtins are about what scripts call, errors name the script's own
-// lines, and a run that stopped in the middle of one goes on in a runtime of its own.
+// lines, and a run that stopped in the middle of one continues in its own runtime.
 
 import { expect, test } from 'vitest'
 import { MemoryFs, createRuntime, defineTool, memoryProcess } from '../../index.js'

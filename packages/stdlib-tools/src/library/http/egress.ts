@@ -113,18 +113,18 @@ function findRefusalReason(policy: EgressPolicy, target: Target): string | null 
   return 'no allow rule matched'
 }
 
-/** Raises the EgressBlocked dict when the run's policy refuses `url`; null when the request may go on. */
+/** Raises the EgressBlocked dict when the run's policy refuses `url`; null when the request may continue. */
 export function checkEgress(ctx: Context, surface: string, url: string): Control | null {
   const refusal = makeEgressRefusal(ctx, surface, url)
   return refusal === null ? null : ctx.throw(refusal)
 }
 
-/** That dict, for those who raise it in a form of their own. */
+/** That dict, for those who raise it in their own form. */
 export function makeEgressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
   const policy = ctx.state(httpState).egress
   if (policy === null) return null
   const parsed = parseUrl(url)
-  // Nobody knows where such a URL leads, so no policy allows it.
+  // The target of such a URL is unknown, so no policy allows it.
   const target = parsed === null ? { host: '', port: 0 } : readTarget(parsed)
   const reason = parsed === null ? 'the URL cannot be parsed' : findRefusalReason(policy, target)
   if (reason === null) return null

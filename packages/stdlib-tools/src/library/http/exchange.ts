@@ -62,7 +62,7 @@ const MAX_PAUSE = 60_000
 export const exchangeFrame = frame<ExchangeState>({
   kind: 'http.exchange',
   step: (ctx, state) => advance(ctx, state, ctx.result, false),
-  // Whoever may not read the environment has no policy there; any other refusal is the script's to see.
+  // Without the right to read the environment there is no policy in it; other refusals are raised.
   onFault: (ctx, state, fault) => (state.stage === 'policy' ? advance(ctx, state, null, true) : ctx.fail(fault)),
 })
 
@@ -222,7 +222,7 @@ function readResponse(mocked: Value): Response {
 /** Answers of mocks, counted for their ids in the trace. */
 const mockedCalls = family('http_mocked', () => ({ last: 0 }))
 
-/** A request that a mock answers is a call of the trace all the same; inside a standard tool its own record says it all. */
+/** A request that a mock answers is a call of the trace anyway; inside a standard tool its own record says it all. */
 function traceMocked(ctx: Context, effect: Effect, { status, headers, body }: Response): void {
   const { traced } = ctx.machine
   const { fields } = ctx.machine.task()
@@ -356,7 +356,7 @@ const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/
 const LAST_YEAR = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d+) ([\d:]{8}) (\d{4})$/
 
-/** Services have names of their own for keys: `x-goog-api-key`, `private-token`, `x-amz-security-token`. */
+/** Services have their own names for keys: `x-goog-api-key`, `private-token`, `x-amz-security-token`. */
 const LIKE_A_CREDENTIAL = /auth|cookie|credential|key|passw|secret|session|signature|token/i
 
 /** The request that a redirect asks for; credentials stay with their origin. */

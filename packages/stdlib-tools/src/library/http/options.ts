@@ -35,7 +35,7 @@ export interface RequestPlan {
   readonly proxy: EffectArgs['http.request']['proxy']
   readonly tls: EffectArgs['http.request']['tls']
   readonly decompress: boolean
-  /** Headers that the host fills in, by name: a secret of its own, and what stands in front of it. */
+  /** Headers that the host fills in, by name: its own secret, and what stands in front of it. */
   readonly secrets: { readonly [header: string]: SecretRef } | null
 }
 

@@ -1,4 +1,4 @@
-// What the host says about requests whose script says nothing: the configuration file of tools has these figures.
+// The host's defaults for requests: the configuration file of tools sets them.
 
 import { defineHostSlot } from '@bridle/vm/families'
 

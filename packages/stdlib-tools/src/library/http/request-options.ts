@@ -26,7 +26,7 @@ export const REQUEST_OPTIONS = `
   session: string -- A handle of \`http_session\`, whose options come first.
 `
 
-/** Of builtins that choose the method themselves unless told. */
+/** Default method of a builtin. */
 export const METHOD_OPTION = `
   method: string = "GET" -- The method.
 `

@@ -15,7 +15,7 @@ import type { BuiltinDef, Context, Value } from '@bridle/vm/families'
 
 type BodyKind = 'text' | 'json' | 'bytes'
 
-/** What a body is without a content type of its own, for the kinds that imply one. */
+/** What a body is without its own content type, for the kinds that imply one. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['text', 'text/plain; charset=utf-8'],
   ['json', 'application/json; charset=utf-8'],
@@ -25,7 +25,7 @@ export function toDict(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
-/** A status that no response can have is an error of the server; what is no int says nothing. */
+/** A status that no response can have is an error of the server; other values are ignored. */
 function readStatus(value: Value | undefined): number {
   if (value === undefined || !isInt(value)) return 200
   return value >= 100 && value <= 999 ? Number(value) : 500
@@ -67,7 +67,7 @@ export function makeTextResponse(status: number, text: string, headers: HarnDict
  */
 export function toResponse(value: Value): HarnDict {
   if (value === null) return makeTextResponse(204, 'nil')
-  // Bytes that are no text stay what they are.
+  // Bytes that are not text stay what they are.
   if (value instanceof HarnBytes) return makeResponse(200, new HarnDict(), value, 'text')
   if (!(value instanceof HarnDict) || !value.has('status')) return makeTextResponse(200, readBodyText(value))
   const body = value.get('body') ?? null

@@ -293,7 +293,7 @@ function defineAsking(name: string): BuiltinDef {
   )
 }
 
-/** Goes on with a server that exists. */
+/** Continues with a server that exists. */
 function onKnown(ctx: Context, name: string, call: LibraryCall, handle: Value): Result {
   const server = findServer(ctx, name, handle)
   return typeof server === 'string' ? ctx.throw(server) : ctx.library(call, [handle])

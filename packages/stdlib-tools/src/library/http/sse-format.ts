@@ -72,7 +72,7 @@ export function parseFrame(frame: string): HarnDict {
 const decoder = new TextDecoder()
 
 /**
- * Takes chunks of bytes and gives whole events; comments are skipped. `rest` is what a later reader goes on with: one character
+ * Takes chunks of bytes and gives whole events; comments are skipped. `rest` is what a later reader continues with: one character
  * a byte, since a chunk may end within a UTF-8 sequence.
  */
 export class EventReader {

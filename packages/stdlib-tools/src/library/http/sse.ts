@@ -49,7 +49,7 @@ interface Stream {
   ended: boolean
   /** Everything that was received, the opening too. */
   received: number
-  /** Text of the network that is no whole event yet. */
+  /** Text of the network that is not a whole event yet. */
   rest: string
 }
 
@@ -133,7 +133,7 @@ interface OpenState extends FrameState {
   plan: RequestPlan
   hops: number
   stage: 'next' | 'asked' | 'closed'
-  /** Of an answer that is no stream of events, which is closed first; null before it, and when a redirect is followed. */
+  /** Of an answer that is not a stream of events, which is closed first; null before it, and when a redirect is followed. */
   problem: string | null
 }
 
@@ -296,7 +296,7 @@ const SERVER_HEADERS = HarnDict.of({
   'x-accel-buffering': 'no',
 })
 
-/** The usual ones, but for those that are given in whatever case. */
+/** Default headers, except those that are given, compared without case. */
 function makeServerHeaders(given: HarnDict): HarnDict {
   const names = new Set(given.keys().map((name) => name.toLowerCase()))
   return HarnDict.of(Object.fromEntries([...SERVER_HEADERS.entries()].filter(([name]) => !names.has(name)))).merged(given)

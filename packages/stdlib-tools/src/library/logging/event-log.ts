@@ -135,7 +135,7 @@ function readWhereKept(ctx: Context, topic: Value = null, query: Value = null): 
             (eventId === null || event.headers.get('event_id') === eventId),
         )
   const events = last === null ? fitting : fitting.slice(Math.max(0, fitting.length - last))
-  // The log goes on to hold them: nobody may change them in place.
+  // The log keeps references to them, so they must not be changed in place.
   for (const { payload, headers } of events) {
     headers.owned = false
     if (payload instanceof HarnList || payload instanceof HarnDict) payload.owned = false

@@ -22,7 +22,7 @@ interface Detector {
   readonly title: string
 }
 
-/** A credential that begins with known characters and goes on with `least` to `most` characters of an alphabet, as a whole word. */
+/** A credential that begins with known characters and continues with `least` to `most` characters of an alphabet, as a whole word. */
 interface TokenForm extends Detector {
   readonly prefixes: readonly string[]
   readonly alphabet: (code: number) => boolean
@@ -108,7 +108,7 @@ interface Match {
 
 /** Characters between two chances to end the slice. */
 const AT_ONCE = 2048
-/** Characters that are looked at for a unit, as a power of two. */
+/** Characters scanned per unit, as a power of two. */
 const CHARACTERS_BITS = 2
 const UNITS_A_MATCH = 64
 /** Matches that are described between two chances to end the slice. */

@@ -15,7 +15,7 @@ interface TerminalState {
   /** Text for standard error while it is captured; null while it is not. */
   captured: string | null
   colorMode: 'auto' | 'always' | 'never'
-  /** What `auto` came to; null until somebody asked. */
+  /** The resolved value of `auto`; null before the first use. */
   autoColor: boolean | null
 }
 

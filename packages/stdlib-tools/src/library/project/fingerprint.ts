@@ -195,7 +195,7 @@ export function parseTomlOrNil(text: string): Value {
   try {
     return parseTomlText(text)
   } catch {
-    // A manifest that does not parse says nothing.
+    // Ignore a manifest that does not parse.
     return null
   }
 }

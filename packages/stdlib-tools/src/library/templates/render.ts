@@ -22,7 +22,7 @@ import { TemplateError, parseTemplate } from './syntax.js'
 import type { Node, Place } from './syntax.js'
 import type { Expression } from './expression.js'
 
-/** A file that is needed before rendering can go on; `request` is as written for lookup, `path` absolute. */
+/** A file that is needed before rendering can continue; `request` is as written for lookup, `path` absolute. */
 export class MissingFile extends Error {
   readonly request: string
   constructor(request: string) {
@@ -89,7 +89,7 @@ export function renderTemplate(
 type Scope = Map<string, Value>
 
 class Renderer {
-  /** What was written, piece by piece: a tree of texts would have to be walked by whoever reads it. */
+  /** What was written, piece by piece: a tree of texts would make every reader walk it. */
   private readonly written: string[] = []
   private size = 0
   readonly spans: Span[] = []

@@ -128,7 +128,7 @@ function encodeSpan(span: Span): HarnDict {
   return HarnDict.of(fields)
 }
 
-/** `[asset_roots]` of a manifest; entries that are no text are left out, and so is everything of an unreadable one. */
+/** `[asset_roots]` of a manifest; entries that are not text are left out, and so is everything of an unreadable one. */
 function readAssetRoots(manifest: string): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>()
   try {

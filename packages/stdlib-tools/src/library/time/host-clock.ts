@@ -1,4 +1,4 @@
-// Where time comes from. The machine has no clock: the driver tells it the time when it enters it, and waits for it when a
+// Where time comes from. The machine has no clock: the driver passes the time when it enters it, and waits for it when a
 // task sleeps. Both go through this interface, so that tests run on virtual time and never wait.
 
 import { listenForAbort } from '../abort.js'

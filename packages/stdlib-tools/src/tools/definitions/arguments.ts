@@ -151,7 +151,7 @@ export function knowsParameter(parameters: HarnDict, name: string): boolean {
   return readProperties(parameters).has(name)
 }
 
-/** Deeper records of a schema are not looked through. */
+/** Deeper records of a schema are not checked here. */
 const MAX_MARKED_DEPTH = 32
 
 /**

@@ -27,7 +27,7 @@ function meets({ key, is }: ExecutorDemand, name: string, config: HarnDict): boo
   return value !== null || (key === 'handler' && RUNTIME_TOOLS.has(name))
 }
 
-/** Config keys that have a place of their own in the entry; every other key is copied as it is. */
+/** Config keys that have their own place in the entry; every other key is copied as it is. */
 const PLACED_KEYS: ReadonlySet<string> = new Set(['parameters', 'handler', 'executor', 'returns', 'annotations'])
 
 /** The resolved executor, or the message of the refusal. */
@@ -80,7 +80,7 @@ function refuseDeferred(config: HarnDict): string | null {
   return null
 }
 
-/** By name, of a machine whose host asked to be told; the last definition wins. */
+/** By name, if the host listens for definitions; the last definition wins. */
 export const definedTools = family<{ entries: Map<string, HarnDict> }>('defined_tools', () => ({ entries: new Map() }))
 
 function defineTool(ctx: Context, registry: Value, nameValue: Value, description: Value, config: Value): Result {

@@ -15,7 +15,7 @@ export interface EntryFacts {
   readonly parameters: HarnDict
   /** Whether a parameter has a default. */
   readonly hasDefaults: boolean
-  /** As declared or implied: an ExecutorName, or what nobody knows. */
+  /** As declared or implied: an ExecutorName, or an unknown name. */
   readonly executor: string
   /** Where its calls go. */
   readonly target: CallTarget
@@ -38,9 +38,9 @@ export interface EntryFacts {
   readonly urls: readonly string[]
 }
 
-/** Tools of the host by id, as registry entries; null when the machine was not told. */
+/** Tools of the host by id, as registry entries; null if the host did not provide them. */
 export const HOST_TOOLS = defineHostSlot<ReadonlyMap<string, Plain> | null>('host_tools', null)
-/** Whether a tool that is not among them may be one of the host all the same. */
+/** Whether a tool that is not among them may be one of the host anyway. */
 export const HAS_OTHER_HOST_TOOLS = defineHostSlot('has_other_host_tools', true)
 
 const known = new WeakMap<HarnDict, EntryFacts>()

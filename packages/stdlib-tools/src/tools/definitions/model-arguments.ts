@@ -1,6 +1,6 @@
-// Arguments of a tool call as a model gives them: an object, or a text that should be the JSON of one. What cannot be read is told to
+// Arguments of a tool call as a model gives them: an object, or a text that should be the JSON of one. Unreadable arguments are reported to
 // the model under the key `__parse_error` in place of arguments, and a call with that key never runs: guessing
-// `{}` would carry out a call that nobody asked for.
+// `{}` would carry out a call that the model did not make.
 
 import { HarnDict, display, parseJson, typeName } from '@bridle/vm/families'
 import type { Value } from '@bridle/vm/families'

@@ -1,7 +1,7 @@
-// What identifies a tool to whoever pins it: the BLAKE3 hash of its name and schemas in canonical JSON, and another one of what it says
+// The identity of a pinned tool: the BLAKE3 hash of its name and schemas in canonical JSON, and another one of what it says
 // to a model: its description, its title, and those of its parameters. A model obeys these sentences, so a server that rewrites them
 // after the lock was written has another tool. Handlers are left out: the code of a script is pinned by the script itself. A run with
-// pins refuses tools that changed and tools that nobody pinned; `bridle tools lock` writes them.
+// pins refuses changed and unpinned tools; `bridle tools lock` writes them.
 //
 //   script:NAME   defined by the program      bridle:ID   a standard tool
 //   host:ID       of the embedding program    mcp:SERVER/TOOL   of an MCP server: also what it hints about its effects
@@ -103,7 +103,7 @@ export interface ToolHashes {
 export const pinText = (schema: string, description: string, hints?: string): string =>
   hints === undefined ? `${schema}+${description}` : `${schema}+${description}+${hints}`
 
-/** What is otherwise, for errors; null when the tool is what was pinned. What a pin leaves out it says nothing about. */
+/** The difference from the pin, for errors; null if there is none. Parts missing in a pin are not compared. */
 export function describePinnedChange(pinned: string, found: ToolHashes): string | null {
   const [schema, description, hints] = pinned.split('+', 3)
   const changed = [

@@ -1,4 +1,4 @@
-// Plan artifacts: whatever a model hands over as a plan, brought into one shape with an id over its content.
+// Plan artifacts: any plan of a model, normalised to one shape with an id over its content.
 
 import { HarnDict, HarnFloat, HarnList, builtin, bytesToHex, display, isInt, stringifySorted, toUtf8 } from '@bridle/vm/families'
 import type { BuiltinFamily, Value } from '@bridle/vm/families'
@@ -106,7 +106,7 @@ function readApprovalState(text: string): string {
 
 function readApproval(value: Value | undefined): HarnDict {
   if (!(value instanceof HarnDict)) return HarnDict.of({ state: 'unrequested' })
-  // A state that is no text says nothing, and neither does a status beside it.
+  // A state that is not text is ignored, as is a status beside it.
   const said = value.has('state') ? value.get('state') : value.get('status')
   const text = typeof said === 'string' ? said : null
   const flag = value.get('approved')

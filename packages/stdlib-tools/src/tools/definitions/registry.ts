@@ -15,7 +15,7 @@ export function describeNotRegistry(builtin: string): string {
   return `${builtin}: argument must be a tool registry (created with tool_registry())`
 }
 
-/** The fault for a value that is no registry; `message` is for other types than dict. Null when it is one. */
+/** The fault for a value that is not a registry; `message` is for other types than dict. Null when it is one. */
 export function refuseRegistry(ctx: Context, builtin: string, value: Value, message: string): Control | null {
   if (!(value instanceof HarnDict)) return ctx.throw(`${builtin}: ${message}`)
   return isRegistry(value) ? null : ctx.throw(describeNotRegistry(builtin))

@@ -1,6 +1,6 @@
 // Tools that every run has by id, for `use tool` and tool_call: each is a builtin under another name, with argument names and an effect
 // of its own (docs/tools/catalogue.md). They run *through* the builtin, so mocks, policies, sandbox and grants hold for both alike. A host
-// that defines a tool of the same id is asked instead.
+// that defines a tool of the same id is called instead.
 
 import { HarnDict, HarnList, display, fromPlain, stringifyJson } from '@bridle/vm/families'
 import type { Int, Plain, Value } from '@bridle/vm/families'
@@ -62,7 +62,7 @@ const take =
 
 const WITH_BODY = new Set(['post', 'put', 'patch'])
 
-/** A body that is no text is sent as JSON, and says so unless the headers say something else. */
+/** A body that is not text is sent as JSON, and says so unless the headers say something else. */
 function requestOptions(args: HarnDict): HarnDict {
   const options = pickGiven(args, ['headers', 'query', 'timeout_ms'])
   const body = args.get('body') ?? null
@@ -457,7 +457,7 @@ function findTool(id: string): StandardTool | null {
 
 const entries = new Map<string, HarnDict>()
 
-/** The registry entry of a standard tool, or null: one dict for each, which nobody changes. */
+/** The registry entry of a standard tool, or null: one shared dict for each; do not change it. */
 export function findStandardEntry(id: string): HarnDict | null {
   const tool = findTool(id)
   if (tool === null) return null

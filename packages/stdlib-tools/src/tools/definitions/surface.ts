@@ -299,7 +299,7 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   checkApproval(report, inputs.get('approval_policy'), activeNames)
   for (const text of inputs.listPrompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
   if (policy !== null && policy.level !== null) {
-    // Here a text that is no level holds everything back; where calls are judged it holds back nothing.
+    // Here a text that is not a level holds everything back; where calls are judged it holds back nothing.
     const ceiling = SIDE_EFFECTS.includes(policy.level as SideEffect) ? policy.level : 'none'
     for (const tool of active) {
       if (tool.annotations === null || rankLevel(tool.annotations.level) <= rankLevel(ceiling)) continue

@@ -1,5 +1,5 @@
 // Tool registry builtins: making, searching and changing registries, their text and schema forms, and
-// the registry bound to the current scope. tool_define has a file of its own, tools-define.ts.
+// the registry bound to the current scope. tool_define has its own file, tools-define.ts.
 
 import { builtinTaking, Control, HarnDict, HarnList, builtin, display, parseJson } from '@bridle/vm/families'
 import type { BuiltinFamily, Context, Result, Value } from '@bridle/vm/families'

@@ -96,7 +96,7 @@ function isCombined(schema: HarnDict): boolean {
   return COMBINING.some((key) => schema.has(key))
 }
 
-/** Members of a record that are looked at without a walk. */
+/** Members of a record that are checked without a walk. */
 const MOST_LEAVES = 64
 
 /** Keywords about records that a look does not answer. */
@@ -141,7 +141,7 @@ class Checker {
     return isCombined(schema) ? yield* this.checkCombined(value, schema, path, depth, fail) : null
   }
 
-  /** Whether a leaf, or a record of a few leaves, fits a schema that says nothing else about records; false where that is not so plain. */
+  /** Whether a leaf, or a record of a few leaves, fits a schema without other keywords for records; false if that is not certain. */
   acceptsFlat(value: Value, schema: Value): boolean {
     if (!(schema instanceof HarnDict) || isCombined(schema) || value instanceof HarnList) return false
     if (this.checkAlone(value, schema, makeFail(value, '$')) !== null) return false
@@ -162,7 +162,7 @@ class Checker {
     return true
   }
 
-  /** `check` without a generator of its own, for a value without members and a schema that is one; most values are. */
+  /** `check` without its own generator, for a value without members and a schema that is one; most values are. */
   private checkPart(value: Value, schema: Value, path: string, depth: number): Checking | SchemaFailure | null {
     if (!(schema instanceof HarnDict)) return this.checkPlain(value, schema, makeFail(value, path))
     if (hasMembers(value) || depth > MAX_DEPTH || this.looked >= AT_ONCE - 1 || isCombined(schema))
@@ -421,7 +421,7 @@ export function isRequired(spec: Value): boolean {
   return !(spec instanceof HarnDict) || (spec.get('required') !== false && !spec.has('default'))
 }
 
-/** The spec as a schema: `required` is a flag there, and `default` says nothing about the value. */
+/** The spec as a schema: `required` is a flag there, and `default` does not constrain the value. */
 export function toSchema(spec: Value): Value {
   if (!(spec instanceof HarnDict) || !(spec.has('required') && !(spec.get('required') instanceof HarnList))) return spec
   const schema = spec.copy()

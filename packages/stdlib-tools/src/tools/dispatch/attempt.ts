@@ -183,7 +183,7 @@ export function capPolicyByGrants(state: DispatchState, policy: RetryPolicy): Re
 /** Constraints of an alias or an entry that hold for what the builtin behind a standard tool does. */
 const WITHIN: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'max_cost_usd', 'max_total_tokens'])
 
-/** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
+/** Through the builtin, with the grants of the call around it: a redirect is its own request, and must fit them too. */
 function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
   const problem = findStandardProblem(state.name, args)
   if (problem !== null) {
@@ -234,7 +234,7 @@ export function identify(ctx: Context, state: DispatchState, args: HarnDict): vo
   state.argHash = ctx.machine.sha256Hex(text)
 }
 
-/** The hash that a call carries, paid once for all attempts. It costs the same where nobody keeps calls: a run does not depend on who looks. */
+/** The hash of a call, charged once for all attempts. The charge is the same if calls are not recorded, because observers must not change a run. */
 function payForHash(ctx: Context, state: DispatchState, args: HarnDict): string {
   if (state.argHash !== '') return state.argHash
   const text = stringifySorted(args)

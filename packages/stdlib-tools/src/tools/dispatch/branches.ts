@@ -1,4 +1,4 @@
-// A run that is gone on with from a snapshot twice is two runs from there on, which make calls of the same numbers with other
+// A run that is continued from a snapshot twice is two runs from there on, which make calls of the same numbers with other
 // arguments. Services recognise a repeated call by its key, so what a branch asks for first is named by that branch as well; what was
 // under way before keeps the key that it had.
 
@@ -14,7 +14,7 @@ export interface RunBranch {
   readonly call: number
 }
 
-/** Where the run was gone on with from a snapshot, oldest first. Said again with a restore and a replay. */
+/** Where the run was continued from a snapshot, oldest first. Said again with a restore and a replay. */
 export const RUN_BRANCHES = defineHostSlot<readonly RunBranch[]>('run_branches', [])
 
 /** The family of state that counts tool calls (dispatch.ts). */

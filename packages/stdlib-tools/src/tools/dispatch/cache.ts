@@ -1,6 +1,6 @@
 // Results of calls that are kept: only of tools that say `cacheable: true`, or `cacheable: {ttl_ms}`. The key is the
 // tool with its version and schemas, the grants that applied and the canonical arguments, so that nothing is served to a call that would
-// not have been allowed to ask; policies and grants are asked for a hit as for any call, budgets are not. Tools of a script are told
+// not have been allowed to ask; policies and grants judge a hit like any call, budgets do not count it. Tools of a script are told
 // apart by their handlers as well, since two registries may have tools of one name. The cache is state of the run: it is in its snapshots
 // and ends with it.
 

@@ -43,7 +43,7 @@ export interface DispatchState extends FrameState {
   /** What the call around it says about its attempts, if it does. */
   outerAttempts?: Value
   startedMs: number
-  /** Whether an attempt runs under a time limit of its own. */
+  /** Whether an attempt runs under its own time limit. */
   limited: boolean
   /** Scopes of grants that hold for the builtin behind a standard tool. */
   pushed: number

@@ -40,7 +40,7 @@ import type { CalledTool } from './identity.js'
 /** Who carries a call out; `server` is one that the loop is connected to. */
 export type Carrier = 'refused' | 'server' | 'handler' | 'outside' | 'runtime' | 'nobody'
 
-/** `isServed`: whether a server of the loop answers the tool. A tool of the runtime is one whatever a registry says. */
+/** `isServed`: whether a server of the loop answers the tool. Tools of the runtime are recognised regardless of the registry. */
 export function chooseCarrier(name: string, tool: HarnDict | null, isServed: boolean): Carrier {
   const executor = tool === null ? null : readText(tool, 'executor')
   if (findExecutorFacts(executor)?.runs === 'refused') return 'refused'
@@ -65,12 +65,12 @@ export function resolveCalledInLoop(ctx: Context, name: string, tool: HarnDict |
   }
 }
 
-/** Whether a tool is meant to be carried out by somebody outside the script. */
+/** Whether a tool is executed outside the script. */
 function isElsewhere(tool: HarnDict): boolean {
   return chooseCarrier('', tool, true) === 'server'
 }
 
-/** Who carries a tool out, as subscribers are told; null for one that nobody knows. */
+/** The executor of a tool, for subscribers; null if unknown. */
 function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null {
   const read = (key: string): string | null => (tool === null ? null : readText(tool, key))
   const executor = read('executor')
@@ -81,7 +81,7 @@ function describeExecutor(name: string, tool: HarnDict | null): HarnDict | null 
   return tool === null && !RUNTIME_TOOLS.has(name) ? null : HarnDict.of({ kind: 'harn_builtin' })
 }
 
-/** Why nobody outside the script can carry a tool out. */
+/** Why a tool cannot be executed outside the script. */
 function explainUnreachable(name: string, tool: HarnDict | null): string {
   const executor = tool === null ? null : readText(tool, 'executor')
   const known = executor === null ? null : executorNamed(executor)
@@ -319,7 +319,7 @@ export const carryOutPrimitives: readonly BuiltinDef[] = [
   ),
 ]
 
-/** So much of a hash tells texts apart. */
+/** Characters of a hash that distinguish texts. */
 const FINGERPRINT = 32
 
 function hashText(ctx: Context, text: string): string {

@@ -69,7 +69,7 @@ function readSettings(value: Value | undefined): BreakerSettings | null {
   return { threshold: toMillis(value.get('threshold')) ?? 5, resetMs: toMillis(value.get('reset_ms')) ?? 30_000 }
 }
 
-/** Null when a call may go on; else the milliseconds until the breaker lets one try again. */
+/** Null when a call may continue; else the milliseconds until the breaker lets one try again. */
 export function admitByCircuit(ctx: Context, name: string, value: Value | undefined): number | null {
   const settings = readSettings(value)
   const circuit = settings === null ? undefined : findBreaker(ctx, name)

@@ -108,7 +108,7 @@ function readExpectedShape(given: Value): Shape {
   return readSchemaShape(given)
 }
 
-/** The shape of results by an output schema, for lock files; null when the schema says nothing. */
+/** The shape of results by an output schema, for lock files; null without one. */
 export function readOutputShape(schema: Plain): unknown {
   const shape = readSchemaShape(fromPlain(schema))
   return schema === null || shape === 'Any' ? null : shape

@@ -21,10 +21,10 @@ export interface AskedNote {
 /** What is known of the same note from before. */
 export type NoteBefore =
   | { readonly kind: 'none' }
-  /** Nobody knows whether it was done. */
+  /** Its outcome is unknown. */
   | { readonly kind: 'begun' }
   | { readonly kind: 'ended'; readonly outcome: NestedOutcome }
-  /** It is there with other arguments. */
+  /** It exists with other arguments. */
   | { readonly kind: 'differs'; readonly args: Plain }
 
 export interface FoundNote {
@@ -48,7 +48,7 @@ export function findNote(ctx: Context, effect: number, asked: AskedNote, now: nu
   const end = known.get('end') ?? null
   if (end === null) return { call, before: { kind: 'begun' } }
   const outcome = readOutcome(known)
-  // What failed is told again to the same attempt; another one tries it again.
+  // A failed step fails again in the same attempt; the next attempt executes it again.
   if (!outcome.ok && known.get('effect') !== effect) return { call: { ...call, startedMs: now }, before: NONE }
   return { call, before: { kind: 'ended', outcome } }
 }
@@ -63,7 +63,7 @@ export function beginNote(ctx: Context, effect: number, { id, kind, parent, args
   )
 }
 
-/** False for what is no note. */
+/** False for what is not a note. */
 export function endNote(ctx: Context, id: string, outcome: NestedOutcome): boolean {
   const state = ctx.findState(durableNotes)
   const note = state?.noted.get(id)

@@ -1,4 +1,4 @@
-// The one gate in front of every tool, whoever carries it out and by whatever route it is called: dispatch, host calls, calls of MCP
+// The one gate in front of every tool, for all executors and routes: dispatch, host calls, calls of MCP
 // clients, agent loops, calls that tools of the host make. It judges the identity of what will be carried out (tool-identity.ts), in this
 // order, and what cannot be judged is refused:
 //
@@ -53,7 +53,7 @@ export function findHostNames(ctx: Context): HostNames {
   return ctx.machine.hostData(HOST_NAMES) ?? NO_HOST
 }
 
-/** Of a registry entry, whoever made it; `alias` is how a script calls it, if it has a name of its own. */
+/** Of any registry entry; `alias` is the script's own name for it, if any. */
 export function identifyEntry(ctx: Context, entry: HarnDict, alias: string | null = null): ToolIdentity {
   const name = readName(entry)
   const given = alias === null ? [name] : [name, alias]
@@ -85,13 +85,13 @@ export function findHostEntry(ctx: Context, { kind, id }: ToolIdentity): HarnDic
   return entry === undefined ? null : toHostEntry(entry)
 }
 
-/** Arguments of a tool of the host that nobody may read in a trace. */
+/** Arguments of a host tool that are redacted in traces. */
 export function listHostSecrets(ctx: Context, id: string): readonly string[] {
   const entry = ctx.machine.hostData(HOST_TOOLS)?.get(findHostNames(ctx).aliases?.get(id) ?? id)
   return entry === undefined ? [] : getEntryFacts(toHostEntry(entry)).secrets
 }
 
-/** Effects that a call entails, whatever its entry says: the host's own word about its tool, else what its executor reaches. */
+/** Effects of a call, regardless of its entry: those that the host declares for its tool, else those of its executor. */
 export function listEntailedEffects(ctx: Context, identity: ToolIdentity): readonly string[] {
   if (identity.kind === 'mcp') return ['mcp']
   if (identity.kind !== 'host') return []
@@ -112,7 +112,7 @@ export function isOfHost(ctx: Context, { kind, id }: ToolIdentity): boolean {
   return Object.hasOwn(operations, id.slice(dot + 1)) || hasOtherHostTools
 }
 
-/** What an entry says about its effects; null when it says nothing. */
+/** The effects that an entry declares; null without a declaration. */
 function readDeclaredEffects(entry: HarnDict): readonly string[] | null {
   const declared = entry.get('effects')
   if (declared instanceof HarnList) return declared.view().map((name) => display(name))
@@ -135,7 +135,7 @@ export interface GateCall {
   readonly facts: CallFacts
 }
 
-/** The error of a call that is refused whatever its arguments are, or the grants that hold for it. */
+/** The error of a call that is refused for any arguments, or the grants that apply to it. */
 export function admit(ctx: Context, call: GateCall, isCarriedOut = true): HarnDict | readonly AppliedGrant[] {
   return refuseByPins(ctx, call) ?? refuseByLevel(ctx, call) ?? collectGrants(ctx, call, isCarriedOut)
 }
@@ -267,7 +267,7 @@ function refuseByImports(ctx: Context, { identity, entry, facts }: GateCall): Ha
   return beyond === null ? null : makeBeyondCeiling(beyond.ceiling, beyond.name, facts)
 }
 
-/** What grants know of the arguments: from the entry of the call, and from the host's own, which a script cannot water down. */
+/** The schema that grants use for the arguments: from the entry of the call, and from the host's own entry, which a script cannot weaken. */
 interface GrantedFacts {
   readonly tool: GrantedTool
   readonly secret: ReadonlySet<string>

@@ -95,7 +95,7 @@ function askHost(ctx: Context, state: HostCallState): Result {
   return continueAtGate(ctx, state, enterGate(ctx, identity, state.params))
 }
 
-/** Operations that every run has, whoever its host is. */
+/** Operations that every run has, with any host. */
 const OWN_OPERATIONS: ReadonlySet<string> = new Set([
   'process.exec',
   'process.list_shells',
@@ -206,7 +206,7 @@ function completeError(ctx: Context, state: { readonly name: string | null }, fa
   return ctx.throw(toToolError(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))
 }
 
-/** A template that is not there is told as a failure of the operation. */
+/** A missing template is a failure of the operation. */
 function failHostCall(ctx: Context, state: HostCallState, fault: Fault): Result {
   const { caught } = fault
   if (state.name === 'template.render' && typeof caught === 'string' && caught.startsWith('Failed to read template'))

@@ -1,4 +1,4 @@
-// Mocks of host capabilities: registered by scripts under test, consulted before the embedding program is asked, and
+// Mocks of host capabilities: registered by scripts under test, consulted before the embedding program, and
 // recorded when they answer. Newest first; scopes save and restore both mocks and records.
 
 import { builtinTaking, HarnDict, HarnList, builtin, display, equals, family } from '@bridle/vm/families'

@@ -2,7 +2,7 @@
 // is carried out is something else, and it is that which every judge asks about: grants, budgets, pins, effects, policies, approvals. So
 // each route resolves its call to an identity first, and judges are given nothing but the identity.
 //
-// A thing is known by the names that whoever provides it gave it (`names`), and by those that the script gave it (`given`). Rules that
+// A target has the names of its provider (`names`), and those that the script gave it (`given`). Rules that
 // refuse or narrow are looked up under all of them; rules that allow, under `names` alone: a name that a script gives selects, it never
 // grants.
 
@@ -22,7 +22,7 @@ export type ToolKind =
   | 'mcp'
   /** The service of a model carries it out. */
   | 'native'
-  /** Nobody carries it out. */
+  /** It has no executor. */
   | 'none'
 
 export interface ToolIdentity {
@@ -60,7 +60,7 @@ function listFamilies(name: string): readonly string[] {
   return families
 }
 
-/** A closure of the script, a builtin, or what nobody outside carries out. */
+/** A closure of the script, a builtin, or a target without an outside executor. */
 export function makeInsideIdentity(
   kind: 'script' | 'builtin' | 'native' | 'none',
   id: string,
@@ -78,7 +78,7 @@ export function makeInsideIdentity(
   }
 }
 
-/** Under `name` the host is asked; `aliases` are the further names that it gave its tools. */
+/** The host is called with `name`; `aliases` are the host's other names for the tool. */
 export function makeHostIdentity(
   name: string,
   aliases: ReadonlyMap<string, string> | null,
@@ -103,7 +103,7 @@ function findHostIdentity(name: string, id: string): ToolIdentity {
   return made
 }
 
-/** `server` as `identifyServer` tells it. */
+/** `server` as returned by `identifyServer`. */
 export function makeMcpIdentity(server: string, tool: string, given: readonly string[] = NONE): ToolIdentity {
   const key = mcpKey(server, tool)
   const [dotted, joined] = [`mcp.${server}.${tool}`, `${server}__${tool}`]
@@ -137,13 +137,13 @@ export interface HostNames {
   readonly aliases: ReadonlyMap<string, string> | null
   /** Whether the host has an operation `capability.operation` of that name; operations go before tools. */
   readonly hasOperation: (name: string) => boolean
-  /** What the host says about a tool of its own; null when it says nothing. */
+  /** The host's declaration of its tool; null without one. */
   readonly levelOf?: (id: string) => SecurityLevel | null
   /** The same about what a tool changes. */
   readonly sideEffectOf?: (id: string) => SideEffect | null
 }
 
-/** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
+/** Aliases of the host's tools, and names of its operations; null if the host did not provide them. */
 /** Of a tool that something outside carries out: by a bridge identifier, or by the tool's own name. */
 export function makeBridgedIdentity(
   host: HostNames,

@@ -1,5 +1,5 @@
-// Calls that tools of the host make of other tools: they count the moment they are made, whatever becomes of the call around them, are
-// traced with their parent, and are made once, also where a run goes on from its journal.
+// Calls that tools of the host make of other tools: they count when they are made, regardless of the outcome of the outer call, are
+// traced with their parent, and are made once, also where a run continues from its journal.
 
 import { describe, expect, test } from 'vitest'
 import { MemoryJournal, decodeJournal, encodeEntry } from '../../host/journal.js'
@@ -251,7 +251,7 @@ println(attempt({ -> tool_call("shop.order", {n: 4}) }))`
       const nested = shop.ordered.filter((args) => (args as { readonly n: number }).n < 3)
       expect({ cut, nested: nested.length }).toEqual({ cut, nested: begun > ended ? 0 : 2 - ended })
       if (begun > ended) expect(result.output).toMatch(/^unknown_outcome\n/)
-      // What goes on can be replayed as a whole, and nothing is made for it.
+      // What continues can be replayed as a whole, and nothing is made for it.
       const made = shop.ordered.length
       const whole = decodeJournal(
         [...before, ...journal.entries.filter(({ type }) => type !== 'run')].map(encodeEntry).join('\n'),

@@ -28,7 +28,7 @@ export type NestedVerdict =
     }
   | { readonly ok: false; readonly call: NestedCall; readonly code: string; readonly message: string; readonly details: Plain }
 
-/** `none`: it is made for the first time; `begun`: nobody knows what became of it. */
+/** `none`: it is made for the first time; `begun`: its outcome is unknown. */
 export type CallBefore = 'none' | 'begun' | NestedOutcome
 
 interface Noted {
@@ -128,7 +128,7 @@ function findCallBefore(ctx: Context, effect: number, { id, tool, args }: Nested
   const noted = find(ctx, effect, id)
   if (noted === null || noted.call.tool !== tool || !isSame(noted.call.args, args)) return 'none'
   if (noted.outcome === null) return 'begun'
-  // It gave what is no data.
+  // It gave what is not data.
   return noted.outcome.ok && noted.outcome.value === undefined ? 'begun' : noted.outcome
 }
 
@@ -164,7 +164,7 @@ const UNSETTLED: NestedOutcome = {
   denied: false,
 }
 
-/** Traces the calls that the end of the run leaves behind: what never ended was made all the same. */
+/** Traces the calls that the end of the run leaves behind: what never ended was made anyway. */
 export function leaveNested(ctx: Context, endedMs: number): void {
   for (const dict of ctx.findState(nestedCalls)?.noted.values() ?? []) {
     const { call, outcome } = read(dict)

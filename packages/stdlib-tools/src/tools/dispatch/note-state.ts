@@ -7,7 +7,7 @@ import type { Context, HarnDict, Plain } from '@bridle/vm/families'
 /** By id of the note. Dicts, so that the heap limit counts what is kept. */
 export const durableNotes = family('durable_notes', (): { readonly noted: Map<string, HarnDict> } => ({ noted: new Map() }))
 
-/** The call has ended, with all its attempts: nobody asks again for its steps. */
+/** The call has ended, with all its attempts: its steps are no longer needed. */
 export function dropNotes(ctx: Context, callId: string): void {
   const state = ctx.findState(durableNotes)
   if (state === undefined) return

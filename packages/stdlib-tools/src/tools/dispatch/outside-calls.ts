@@ -1,4 +1,4 @@
-// The gate (tool-gate.ts) for builtins that reach a tool outside of the machine by an effect of their own: host_call, host_tool_call,
+// The gate (tool-gate.ts) for builtins that reach a tool outside of the machine by their own effect: host_call, host_tool_call,
 // mcp_call. Their frames go through it in one or two steps, and the effect then carries what was judged.
 
 import { HarnDict, display, typeName } from '@bridle/vm/families'
@@ -24,9 +24,9 @@ export interface OutsideCall {
 }
 
 export type AtGate =
-  /** The frame goes on with this call, and its effect carries `identity.key`. */
+  /** The frame continues with this call, and its effect carries `identity.key`. */
   | { readonly kind: 'passed'; readonly call: OutsideCall }
-  /** The frame is asked again with the verdict: `leaveGate`. */
+  /** The frame is resumed with the verdict: `leaveGate`. */
   | { readonly kind: 'asking'; readonly call: OutsideCall; readonly result: Result }
   | { readonly kind: 'refused'; readonly result: Result }
 

@@ -147,7 +147,7 @@ export function takeChecked(ctx: Context, state: DispatchState, checked: HarnDic
   return takeResult(ctx, state, checked.get('value')!, found)
 }
 
-/** Goes on with a result of which is known whether it is as the schema of its tool says. */
+/** Continues with a result of which is known whether it is as the schema of its tool says. */
 function takeResult(ctx: Context, state: DispatchState, value: Value, failure: SchemaFailure | null): Result {
   const entry = state.entry!
   const schema = getEntryFacts(entry).output

@@ -15,7 +15,7 @@ export interface RetryPolicy {
   readonly maxDelayMs: number
   readonly backoff: Backoff
   readonly jitter: boolean
-  /** Codes or condition names; null: whatever the code table calls repeatable. */
+  /** Codes or condition names; null: all that are repeatable by the code table. */
   readonly retryOn: readonly string[] | null
 }
 

@@ -1,5 +1,5 @@
 // Results that come in chunks: `tool_stream` of std/tools. Opening is a call like any other (tool-dispatch.ts); what
-// is left then is a stream that a script pulls, one effect a pull, so that every chunk is in the journal and nothing is made that nobody
+// is left then is a stream that a script pulls, one effect a pull, so that every chunk is in the journal and nothing is produced that nobody
 // asks for. Open streams are state of the machine: a pull names one by the id of its call and cannot say what it calls.
 
 import { HarnDict, HarnGenerator, HarnIter, HarnList, builtin, display, family, frame } from '@bridle/vm/families'

@@ -1,5 +1,5 @@
-// Keys that answer a run from outside: a run and one of its tokens, signed, so that whoever has a key can answer that and nothing else, and
-// nobody can make one up. A key is a capability: it may stand in an address or a mail.
+// Keys that answer a run from outside: a run and one of its tokens, signed, so that the holder of a key can answer that token and nothing else, and
+// keys cannot be forged. A key is a capability: it may be part of a URL or a mail.
 
 import { bytesToHex, toUtf8 } from '@bridle/vm/families'
 import { hmacDigesting, isSameText } from '../../library/crypto/hashes.js'
@@ -23,7 +23,7 @@ export const SIGNAL_TOKEN = 'signal:'
 /** Ends of runs that a run has started come under this and their id. */
 export const RUN_TOKEN = 'run:'
 
-/** Events that the run emits itself, of a type (or any, without one) behind a number. Nobody outside answers these. */
+/** Events that the run emits itself, of a type (or any, without one) behind a number. These have no outside answers. */
 const EMITTED_TOKEN = 'emitted:'
 
 export interface EmittedToken {
@@ -42,7 +42,7 @@ export function readEmittedToken(token: string): EmittedToken | null {
   return { type: type === '' ? null : type, after: Number(token.slice(EMITTED_TOKEN.length, at)) }
 }
 
-/** Whether nobody can answer it any more when its time is over: what comes late is for nobody. */
+/** Whether its time limit also ends the possibility to answer: late answers are dropped. */
 export function isAnsweredOnce(token: string): boolean {
   return token.startsWith(EVENT_TOKEN) || token.startsWith(CALL_TOKEN)
 }
@@ -52,7 +52,7 @@ export function isKeyToken(token: string): boolean {
   return [EVENT_TOKEN, CALL_TOKEN, SIGNAL_TOKEN, RUN_TOKEN, EMITTED_TOKEN].some((prefix) => token.startsWith(prefix))
 }
 
-/** What whoever has a key says. */
+/** The answer of a key's holder. */
 export type Resolution =
   | { readonly ok: unknown }
   | { readonly error: string; readonly code?: string }
@@ -108,7 +108,7 @@ export function readKey(ring: KeyRing, key: string): KeyTarget | null {
   return isSameText(signature, sign(ring.secrets[name]!, `${VERSION}.${name}.${facts}`)) ? readFacts(facts) : null
 }
 
-/** What a key says, whoever made it; null for what is none. */
+/** The content of a key, unverified; null if it is not a key. */
 export function readUnverified(key: string): string | null {
   return readFacts(key.split('.')[2] ?? '')?.token ?? null
 }

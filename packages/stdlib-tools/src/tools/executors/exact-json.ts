@@ -1,5 +1,5 @@
 // JSON with integers of 64 bits. The protocol's SDK reads and writes messages with the JSON of JavaScript, which rounds integers beyond
-// 2^53. So on their way in such integers become texts that nobody else can write, since they begin with a word that this process made up;
+// 2^53. So on their way such integers become unforgeable texts, because they begin with a random word of this process;
 // behind the SDK they become bigints again, and the other way round.
 
 import { randomUUID } from 'node:crypto'

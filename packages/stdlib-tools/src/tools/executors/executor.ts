@@ -34,7 +34,7 @@ export interface ToolCall {
   /** The call was begun before the run was restored, and may have been carried out. */
   readonly isAgain?: boolean
   readonly timeoutMs: number | null
-  /** For calls of `tool_stream`: what of the stream is asked for (executors/streams.ts). */
+  /** For calls of `tool_stream`: the requested part of the stream (executors/streams.ts). */
   readonly stream?: StreamRequest
   /** Context of the trace, for an MCP server. */
   readonly meta?: { readonly [key: string]: Plain }

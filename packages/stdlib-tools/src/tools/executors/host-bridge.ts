@@ -72,7 +72,7 @@ async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): 
   return makeFailed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
 }
 
-/** What the tool says became of a call whose process ended in the middle. Whatever is no clear answer makes no call. */
+/** The tool's verdict on a call whose process ended in the middle. Without a clear answer the call is not made. */
 async function verifyCall(
   call: ToolCall,
   most: number,

@@ -110,7 +110,7 @@ function isRecord(value: Plain): value is { readonly [key: string]: Plain } {
 /** What is around a call: of a run, the effect that asks for it. */
 type OuterCall = CallScope & Partial<Pick<EffectCall, 'now' | 'askedAt' | 'waitsFor' | 'awaitToken'>>
 
-/** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
+/** One attempt under its time limit. The executor may keep working after the limit; its result is ignored. */
 export function callTool(parts: ToolProviderParts, call: ToolCall, outer: OuterCall): EffectOutcome | Promise<EffectOutcome> {
   const executor = findExecutor(parts, call)
   if (executor === null)
@@ -123,7 +123,7 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: OuterC
   const leftMs = timeoutMs === null ? null : timeoutMs - measureElapsed(outer)
   const waitsFor = outer.waitsFor ?? null
   if (waitsFor !== null) return waitFor(parts, call, { kind: 'pending', token: waitsFor }, { scope, outer, leftMs })
-  // Nobody waits any more for a call whose time was over before the run was restored.
+  // A call whose time was over before the restore is not awaited.
   if (timeoutMs !== null && leftMs! <= 0 && timeoutMs > 0)
     return translate(parts, call, { kind: 'failed', error: makeTimeout(timeoutMs) })
   let outcome: ToolOutcome | Promise<ToolOutcome>
@@ -194,7 +194,7 @@ async function waitFor(
     if (timeoutMs !== null) timer = setTimeout(() => stop(makeTimeout(timeoutMs)), clampTimer(leftMs!))
   })
   const settleOutcome = async (): Promise<ToolOutcome> => {
-    // An executor that rejects has a bug; the script sees a failed call all the same.
+    // An executor that rejects has a bug; the script sees a failed call anyway.
     const first = await Promise.resolve(outcome).catch(reportBug)
     if (first.kind !== 'pending') return first
     const { token } = first

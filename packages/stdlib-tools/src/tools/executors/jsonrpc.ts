@@ -1,5 +1,5 @@
 // One side of a JSON-RPC 2.0 connection: requests with ids from 1, notifications, an answer for every request of the
-// other side. The other side is not trusted to behave: answers that come late, twice or for nobody are dropped, and every
+// other side. The other side is not trusted to behave: late, repeated and unexpected answers are dropped, and every
 // request settles, at its time limit or with the connection at the latest.
 
 import { clampTimer } from '../../library/time/host-clock.js'
@@ -20,7 +20,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** Thrown by handlers to answer with a code of their own. */
+/** Thrown by handlers to answer with their own code. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly code: number
@@ -44,9 +44,9 @@ export interface PeerOptions {
   readonly onRequest?: (method: string, params: Params, signal: AbortSignal) => unknown
   readonly onNotification?: (method: string, params: Params) => void
   readonly onClose?: () => void
-  /** What is no message is answered with an error without an id. For the side that serves: what starts programs skips what they print. */
+  /** What is not a message is answered with an error without an id. For the side that serves: what starts programs skips what they print. */
   readonly answersDamage?: boolean
-  /** How the other side is told of a request that is given up, asked for each; `$/cancelRequest {id}` when absent. Either is understood. */
+  /** The notification for a cancelled request; `$/cancelRequest {id}` when absent. Either is understood. */
   readonly cancellation?: () => Cancellation
 }
 
@@ -98,7 +98,7 @@ export class JsonRpcPeer {
     return this.closed
   }
 
-  /** Rejects with BridgeError. A request that is given up is named in a notification. */
+  /** Rejects with BridgeError. A cancelled request is reported by a notification. */
   request(
     method: string,
     params: Params,

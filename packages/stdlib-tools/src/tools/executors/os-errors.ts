@@ -41,7 +41,7 @@ const TEXTS: ReadonlyMap<string, readonly [text: string, number: number]> = new 
   ['EHOSTUNREACH', ['No route to host', 113]],
 ])
 
-/** What copying says of a source that is no file; the operating system has no word for it. */
+/** What copying says of a source that is not a file; the operating system has no word for it. */
 export const NO_FILE_TO_COPY = 'the source path is neither a regular file nor a symlink to a regular file'
 
 /** What a write says that was to replace what the caller had read (FsWrite, `expected`; code `ECHANGED`). */

@@ -11,7 +11,7 @@ export type ToolOutcome =
   | {
       readonly kind: 'pending'
       readonly token: string
-      /** Nobody waits longer. */
+      /** The maximum wait. */
       readonly deadlineMs?: number
       /** The run ends then, and not the call alone. */
       readonly endsRun?: boolean

@@ -1,4 +1,4 @@
-// Where tools that answered `pending` find whoever waits for their results.
+// Connects tools that answered `pending` with the calls that wait for their results.
 
 import { SIGNAL_TOKEN } from './completion-keys.js'
 import type { ToolOutcome } from './outcome.js'
@@ -10,7 +10,7 @@ export function scopeToken(runId: string, token: string): string {
   return `${runId}\n${token}`
 }
 
-/** Nobody answered in time: whoever waits says what that means. */
+/** No answer in time; the waiting call decides what that means. */
 export const LATE: ToolOutcome = { kind: 'rejected', code: 'timeout', message: 'nobody answered in time' }
 
 /** Late results of tools that answered `pending`, by token. */
@@ -34,7 +34,7 @@ export class PendingResults {
     return 'kept'
   }
 
-  /** The next signal of a name: they are counted, and wait for whoever asks. */
+  /** The next signal of a name: they are counted and queued. */
   signal(runId: string, name: string, outcome: ToolOutcome): void {
     let ordinal = 1
     while (this.answered.has(scopeToken(runId, `${SIGNAL_TOKEN}${name}#${ordinal}`))) ordinal++
@@ -64,7 +64,7 @@ export class PendingResults {
         resolve(outcome)
       }
       const onAbort = (): void => finish({ kind: 'failed', error: { code: 'cancelled', message: 'the call was cancelled' } })
-      // Several: runs that go on from one snapshot wait for the same answer.
+      // Several: runs that continue from one snapshot wait for the same answer.
       const waiters = this.waiting.get(token) ?? new Set()
       this.waiting.set(token, waiters.add(finish))
       signal.addEventListener('abort', onAbort, { once: true })

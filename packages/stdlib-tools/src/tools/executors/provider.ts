@@ -1,9 +1,9 @@
 // Providers answer effects: one provider for each kind of effect, chosen by the host. A provider answers at once with an
-// outcome (the task goes on without a switch) or with a promise (the task waits, others run).
+// outcome (the task continues without a switch) or with a promise (the task waits, others run).
 //
 // "The world refused" is an ordinary result, a Refused record (library/effects/records.ts); an outcome with
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
-// of the world; whatever they throw is turned into such an outcome by the driver.
+// of the world; the driver converts anything they throw to such an outcome.
 
 import type { Effect, EffectKind, EffectOf, EffectOutcome, Plain } from '@bridle/vm'
 import type { PinnedTools } from '../definitions/pins.js'
@@ -13,12 +13,12 @@ import type { ToolErrorData, ToolOutcome } from './outcome.js'
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 
-/** What a provider is told beside the effect. */
+/** The context of an effect for a provider. */
 export interface EffectCall {
   /** Number of the effect within its run, from 1. */
   readonly id: number
   readonly runId: string
-  /** Equal when the same effect is asked for again after a restore, so that a service can recognise a repeat. */
+  /** Equal when the same effect is requested again after a restore, so that a service can recognise a repeat. */
   readonly idempotencyKey: string
   /** Asked for before the run was restored: it may have been carried out then. */
   readonly isAgain?: boolean
@@ -26,9 +26,9 @@ export interface EffectCall {
   readonly askedAt?: number
   /** It was begun before the run was restored, and its answer comes under this token: it is waited for, and not made again. */
   readonly waitsFor?: string | null
-  /** Waits for an answer from outside; absent outside of runs. `limit`: when nobody waits any more, and what the call fails with then. */
+  /** Waits for an answer from outside; absent outside of runs. `limit`: when the wait ends, and the error of the call then. */
   readonly awaitToken?: (token: string, signal: AbortSignal, limit: TokenLimit | null) => Promise<ToolOutcome>
-  /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
+  /** Aborts when the run is cancelled or ends; the provider must then stop and clean up all work in progress. */
   readonly signal: AbortSignal
   /**
    * Aborts when the run ends in this process: for what a provider keeps open longer than the effect that opened it. The same for all effects
@@ -101,7 +101,7 @@ export interface DurableGate {
   readonly runId: string
   /** Milliseconds since 1970 by the run's clock. */
   readonly now: () => number
-  /** What is known of a note; nothing is written down. */
+  /** The state of a note; stores nothing. */
   readonly find: (asked: AskedNote) => NoteBefore
   /** Of the agent that makes the call; null outside of one. */
   readonly sessionId: () => string | null
@@ -111,9 +111,9 @@ export interface DurableGate {
   readonly link: RunLink | null
   /** Writes the beginning of a note down, or says what is known of it; null when the run does not wait for the tool any more. */
   readonly begin: (asked: AskedNote) => BegunNote | null
-  /** What whoever answers must show: a token of this run, signed. */
+  /** The credential for an answer: a signed token of this run. */
   readonly mint: (token: string) => string
-  /** Waits for the answer to a token of this run. Never settles when the run goes on elsewhere: the tool is called again there. */
+  /** Waits for the answer to a token of this run. Never settles when the run continues elsewhere: the tool is called again there. */
   readonly awaitEvent: (token: string, dueAt: number | null) => Promise<ToolOutcome>
 }
 
@@ -170,7 +170,7 @@ export function provider<const Kind extends EffectKind>(own: Provider<Kind>): Pr
 export interface RunInfo {
   readonly runId: string
   readonly now: () => number
-  /** When the run began, also for one that goes on from a snapshot. */
+  /** When the run began, also for one that continues from a snapshot. */
   readonly startedAt: number
   /** What the lock file of the run says about tools of servers; absent or null in a run without one. */
   readonly pins?: PinnedTools | null
@@ -179,7 +179,7 @@ export interface RunInfo {
 /** A provider shared by all runs, or a function that makes one for each run. */
 export type ProviderSource = Provider | ((run: RunInfo) => Provider)
 
-/** Those of a host; a function is asked at the first effect of each run. */
+/** Those of a host; a function is called at the first effect of each run. */
 export type ProviderSources = readonly ProviderSource[] | (() => readonly ProviderSource[])
 
 /** One list after the other; later providers win. */

@@ -11,7 +11,7 @@ export interface MessageTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: object) => void
-  /** A line that is no message; skipped by whoever does not ask. */
+  /** A line that is not a message; skipped unless a listener is set. */
   ondamage?: ((why: Damage) => void) | undefined
   readonly start: () => Promise<void>
   /** Rejects when the connection is closed. */

@@ -1,4 +1,4 @@
-// Streaming tools of a host, pulled by a script: nothing is made before it is asked for, whoever leaves ends the tool, and a run goes
+// Streaming tools of a host, pulled by a script: nothing is produced before it is requested, leaving the loop ends the tool, and a run goes
 // on from a snapshot or a journal with the chunks it had.
 
 import { expect, test } from 'vitest'
@@ -174,7 +174,7 @@ test('chunks that came together count one by one', async () => {
   expect((await resumeStream('safe', 2)).output).toBe('{n: 1}\n{n: 2}\n{n: 3}\n3.0\n')
 })
 
-/** Makes one chunk and waits until nobody wants another. */
+/** Produces one chunk and waits until no further one is requested. */
 function makePatient(): Counter {
   const log: string[] = []
   const tool = defineTool({
@@ -209,7 +209,7 @@ test('after a restore a tool that must not be done twice is not', async () => {
 
 test('what a request is answered with is bounded before it is copied', async () => {
   let read = 0
-  // Whoever copies a chunk reads its last member.
+  // Copying a chunk reads its last member.
   const makeChunk = (): unknown => {
     const chunk = Array.from({ length: 100 }, (_, at) => at)
     return Object.defineProperty(chunk, 99, { get: () => read++, enumerable: true })

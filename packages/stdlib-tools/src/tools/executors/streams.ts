@@ -1,5 +1,5 @@
-// Calls of streaming tools while they are open. A script pulls: `next` makes the tool go on, so a slow script slows the tool down, and
-// what nobody asks for is not made. Streams live in this process; one that a run asks for after a restore is begun anew, with the
+// Calls of streaming tools while they are open. A script pulls: `next` makes the tool continue, so a slow script slows the tool down, and
+// chunks that are not requested are not produced. Streams live in this process; one that a run asks for after a restore is begun anew, with the
 // same idempotency key, and what was delivered before is passed over, where the tool allows that it is done twice.
 
 import { EdgeError, PlainSize } from '@bridle/vm'
@@ -26,7 +26,7 @@ export function readStreamRequest(value: Plain | undefined): StreamRequest | nul
 /** Begins the work; what is not a stream is finished at once. */
 export type BeginStream = (call: ToolCall, signal: AbortSignal) => Promise<OpenStream | Invoked>
 
-/** The gate of the request that makes the tool go on: each of them is an effect of its own. */
+/** The gate of the request that makes the tool continue: each of them is its own effect. */
 class GateOfRequest implements NestedGate {
   request: NestedGate | null
 
@@ -59,7 +59,7 @@ export class OpenStreams {
     this.mostBytes = mostBytes
   }
 
-  /** `call.stream` is what is asked for; a call that is given up ends its stream. */
+  /** `call.stream` is the request; a cancelled call ends its stream. */
   async serve(call: ToolCall, { signal }: CallScope, tool: Tool, begin: BeginStream): Promise<ToolOutcome> {
     const request = call.stream ?? { op: 'open' }
     signal.addEventListener('abort', () => void this.end(call.callId, 'the call was given up'), { once: true })

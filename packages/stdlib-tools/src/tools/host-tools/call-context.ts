@@ -25,7 +25,7 @@ export interface Invocation {
   readonly client?: ToolClient | null
   /** Judges the calls that the tool makes itself; absent for tools that are called without a run. */
   readonly nested?: NestedGate | null
-  /** Made when it is looked at: most calls end before anyone could abort them. */
+  /** Created on first access: most calls end before anyone could abort them. */
   readonly signal: AbortSignal
 }
 
@@ -53,7 +53,7 @@ export interface Prepared {
   readonly payload: unknown
 }
 
-/** The facts of a call, read where they are when somebody looks: most tools look at none, and most calls end before a signal is wanted. */
+/** The facts of a call, read on access: most tools use none, and most calls end before a signal is needed. */
 export abstract class CallFacts implements Invocation {
   protected readonly facts: Omit<Invocation, 'signal'>
 
@@ -100,7 +100,7 @@ export class CallContext extends CallFacts implements ToolContext {
   private readonly call: Invocation
   private readonly find: FindTool
   private readonly makeCalls: (performed: (effect: string) => void) => ToolCalls
-  /** Null for code of the host that is no tool. */
+  /** Null for code of the host that is not a tool. */
   private readonly tool: Tool | null
   private calls: ToolCalls | null = null
   private kept: DurableCalls | null = null
@@ -119,7 +119,7 @@ export class CallContext extends CallFacts implements ToolContext {
     this.tool = tool
   }
 
-  /** Made when it is asked for; a tool may take it out of its context. */
+  /** Created on first access; a tool may destructure it. */
   get performed(): (effect: string) => void {
     const { tool } = this
     return (effect) => {

@@ -1,5 +1,5 @@
 // Tools made of tools: one with some arguments given, and one that hands each result on to the next. Checks, prepare steps, time
-// limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
+// limits and response formats of the parts stay theirs; callers see one tool that is at least as dangerous as each part.
 
 import { DefinitionError, listDeclaredEffects, defineTool, isRepeatable } from './define.js'
 import type { Tool, ToolContext } from './define.js'
@@ -74,7 +74,7 @@ export function composeTools(
   }
 }
 
-/** Of a part that says nothing about its effects, nothing is known about the whole. */
+/** If a part does not declare its effects, those of the whole are unknown. */
 function uniteEffects(parts: readonly Tool[]): readonly string[] {
   const declared = parts.map(listDeclaredEffects)
   return declared.includes(null) ? [] : [...new Set(declared.flatMap((effects) => effects ?? []))]
@@ -87,7 +87,7 @@ function findMostSideEffect(parts: readonly Tool[]): SideEffect {
     .at(-1)!
 }
 
-/** What the whole has in common with a part, under a name of its own; the parts keep their checks and their formats. */
+/** What the whole has in common with a part, under its own name; the parts keep their checks and their formats. */
 function copyTool(tool: Tool, name: string, description: string): Tool {
   const { name: checked } = defineTool({ name, execute: () => null })
   return {

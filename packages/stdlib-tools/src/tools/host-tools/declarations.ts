@@ -1,4 +1,4 @@
-// Tools as plain declarations: what the compiler checks calls against, what `bridle check --tools` reads and what other programs are told.
+// Tools as plain declarations: what the compiler checks calls against, what `bridle check --tools` reads and what other programs receive.
 
 import type { ToolDeclaration } from '@bridle/compiler'
 import { DefinitionError, listDeclaredEffects, defineTool } from './define.js'

@@ -28,16 +28,16 @@ export interface ToolCalls {
   readonly batch: (
     calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
   ) => Promise<readonly unknown[]>
-  /** All at once; the first that ends, well or not. The others are given up, or go on (`losers: 'run'`). */
+  /** All at once; the first that ends, well or not. The others are cancelled, or continue (`losers: 'run'`). */
   readonly race: (
     calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
     options?: { readonly losers?: 'cancel' | 'run' },
   ) => Promise<{ readonly index: number; readonly value: unknown }>
 }
 
-/** What the host's code is told about the call it serves. */
+/** The context of a call for the host's code. */
 export interface ToolContext {
-  /** Aborts at the call's timeout and when the run is cancelled; work that goes on afterwards is not waited for. */
+  /** Aborts at the call's timeout and when the run is cancelled; work that continues afterwards is not waited for. */
   readonly signal: AbortSignal
   readonly runId: string
   readonly callId: string
@@ -53,17 +53,17 @@ export interface ToolContext {
   readonly tools: ToolCalls
   /** Says that the work had an effect (`http`). Throws a ToolError `effect_violation` for one that the tool does not declare. */
   readonly performed: (effect: string) => void
-  /** Shows up among the events of the run; an MCP client hears a text, or `{progress, total?, message?}`. */
+  /** Emitted as an event of the run; an MCP client receives a text, or `{progress, total?, message?}`. */
   readonly progress: (data: unknown) => void
-  /** Steps that are made once, waits for somebody outside. */
+  /** Steps that are executed once, waits for outside answers. */
   readonly durable: DurableSteps
-  /** What whoever completes this call later must show; the same for all its attempts, in any process. */
+  /** The credential to complete this call later; the same for all its attempts, in any process. */
   readonly completionKey: () => string
   /** To return: the result comes later, by the completion key. For tools with `mayDefer`. */
   readonly pending: (limits?: PendingLimits) => Pending
   /** To return: the result, and what the runtime does together with the commit that keeps it. */
   readonly done: (value: unknown, options?: { readonly intents?: readonly Intent[] }) => Done
-  /** To return: ends the call with this value, whatever the format of its responses says of the rest. */
+  /** Return value that ends the call with this value, regardless of the response format. */
   readonly finish: (value: unknown) => Finished
   /**
    * Has `tool` called with these arguments when the run fails or is cancelled; the calls of all tools together, the last one first. Resolves when
@@ -116,7 +116,7 @@ export type ToolFormAnswer =
   | { readonly action: 'accept'; readonly content: { readonly [field: string]: unknown } }
   | { readonly action: 'decline' | 'cancel'; readonly content: null }
 
-/** What the prepare step is told: facts, and nothing that has an effect. */
+/** The context of the prepare step: facts, and nothing that has an effect. */
 export interface PrepareContext extends Pick<
   ToolContext,
   'signal' | 'runId' | 'callId' | 'attempt' | 'maxAttempts' | 'idempotencyKey' | 'sessionId' | 'processId' | 'client'
@@ -132,7 +132,7 @@ export interface CallToPrepare<Input = unknown> {
   readonly args: Input
 }
 
-/** Arguments and payload as every attempt shall see them; what is left out stays as it was. */
+/** Arguments and payload for every attempt; absent members are not changed. */
 export interface PreparedCall<Input = unknown> {
   readonly args?: Input
   readonly payload?: unknown
@@ -383,7 +383,7 @@ export function defineTool(definition: ToolDefinition | UncheckedDefinition<AnyS
   }
 }
 
-/** Raises DefinitionError: a recovery that nobody understands must not be taken for one that allows a repetition. */
+/** Raises DefinitionError: an unknown recovery must not be treated as one that allows repetition. */
 function readRecovery(name: string, given: unknown): Recovery | null {
   if (given === undefined) return null
   if (given === 'once' || given === 'safe' || given === 'idempotent') return given

@@ -15,7 +15,7 @@ import { ToolError, isToolError } from './errors.js'
 export interface ToolEvents {
   /** False where no store keeps the run: `emit`, `waitAfter`, `subscribe` and `signal` raise then. */
   readonly available: boolean
-  /** The key that somebody outside answers an event with; the same for the same name (`durable.event`). */
+  /** The key to answer an event from outside; the same for the same name (`durable.event`). */
   readonly start: (name: string) => string
   /** The answer to an event, by its name or key (`durable.waitFor`). */
   readonly wait: (event: string, options?: EventWait) => Promise<unknown>

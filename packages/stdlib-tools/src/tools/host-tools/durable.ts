@@ -1,4 +1,4 @@
-// What a tool may ask of the run that it works for: steps whose results are kept, waits for somebody outside. The code of a tool may be begun anew in another process; whatever it did through here is there again then and is not done twice.
+// Services of a run for its tools: steps with recorded results, waits for outside answers. The code of a tool may be started again in another process; operations made through this interface then return their recorded results.
 
 import { fromPlain, toPlain } from '@bridle/vm/families'
 import type { NoteKind, Plain } from '@bridle/vm/families'
@@ -14,7 +14,7 @@ import type { PendingLimits } from './pending.js'
 import { compileSchema } from './schema.js'
 import type { AnySchema } from './schema.js'
 
-/** What becomes of a step that was begun when its process ended: it fails with `unknown_outcome`, is made again, or is asked about. */
+/** Handling of a step that was interrupted by the end of its process: it fails with `unknown_outcome`, is repeated, or is verified. */
 export type StepRecovery =
   | 'once'
   | 'safe'
@@ -45,11 +45,11 @@ export interface EventWait {
 export interface DurableSteps {
   /** False where no run is around the call; everything else raises `durable_effects_unavailable` then. */
   readonly available: boolean
-  /** The result of `work`, which is made once for `id` within the call, whatever process the tool is in. */
+  /** The result of `work`, which is executed once per `id` within the call, in any process. */
   readonly run: <Input>(id: string, input: Input, work: StepWork<Input>, options?: StepOptions) => Promise<unknown>
   /** The same without an input. */
   readonly runJson: (id: string, work: StepWork<null>, options?: StepOptions) => Promise<unknown>
-  /** What somebody outside answers with (`worker.resolve`, `runtime.resolveEvent`): equal for the same name in the run. */
+  /** The key for an outside answer (`worker.resolve`, `runtime.resolveEvent`): equal for the same name in the run. */
   readonly event: (name: string) => string
   /** Waits for the answer to an event, by its name or key; the first answer counts, also one that came before. */
   readonly waitFor: (event: string, options?: EventWait) => Promise<unknown>
@@ -137,7 +137,7 @@ export class DurableCalls implements DurableSteps {
     const gate = this.gate()
     const note = this.begin('wait', `sleep:${id}`, ms)
     if (note.before.kind === 'ended') return
-    // Nobody answers this token: the time is over, and that is the answer.
+    // This token has no answer: the expired time is the answer.
     await gate.awaitEvent(`timer:${this.owner.callId}:${id}`, note.startedMs + ms)
     note.settle({ ok: true, value: null })
   }
@@ -173,7 +173,7 @@ export class DurableCalls implements DurableSteps {
       : null
   }
 
-  /** What is no data stays in this process: whoever goes on prepares the call again. */
+  /** Values that are not data stay in this process; another process prepares the call again. */
   keepPrepared(prepared: PreparedData): void {
     if (this.owner.gate === null) return
     let value: Plain

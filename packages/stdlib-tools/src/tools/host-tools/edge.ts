@@ -12,7 +12,7 @@ import type { JsonSchema } from './schema.js'
 const UNITS = 16
 /** An array of two values can say that it has four thousand million; what stands between takes as long to go through as if it were there. */
 const MAX_HOLES = 10_000
-/** Values that are copied once more, because what they are in is there several times: a few objects can stand for more than fits into any memory. */
+/** Values that are copied once more, because their container occurs several times: a few objects can expand to more than any memory holds. */
 const MAX_REPEATED = 1_000_000
 
 /** What a host gave is not data: a function, a cycle, a promise inside a list, an integer of more than 64 bits. */
@@ -185,7 +185,7 @@ class HostWalk implements PieceWalk {
       return this.record(source, [...source.keys()], schema, depth)
     }
     if (value instanceof Promise) {
-      // Nobody else waits for it: what it rejects with would end the process.
+      // There is no other handler: a rejection would end the process.
       value.catch(() => {})
       throw new NotDataError('a promise is not data')
     }

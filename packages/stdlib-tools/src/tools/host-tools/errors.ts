@@ -38,7 +38,7 @@ export class ToolError<Code extends ToolErrorCode = ToolErrorCode> extends Error
     return TOOL_ERROR_CODES[this.code].mayRepeat !== 'no'
   }
 
-  /** From data; a code that nobody knows counts as `execution_failed`. */
+  /** From data; an unknown code counts as `execution_failed`. */
   static of(data: ToolErrorData): AnyToolError {
     const { code, message, retryAfterMs, details } = data
     return new ToolError(isToolErrorCode(code) ? code : 'execution_failed', message, {

@@ -35,7 +35,7 @@ export function isName(text: string): boolean {
 
 interface Document {
   readonly root: JsonSchema | undefined
-  /** How many schemas may still be looked at; past that everything is `any`. */
+  /** Remaining number of schemas to convert; beyond that every type is `any`. */
   left: number
 }
 

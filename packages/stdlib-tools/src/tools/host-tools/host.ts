@@ -120,7 +120,7 @@ export class Host {
     return Object.hasOwn(operations, operation) ? operations[operation]! : null
   }
 
-  /** What its tools do, by each of their names, and its operations in the place of facts of the run; null for what says nothing. */
+  /** What its tools do, by each of their names, and its operations in the place of facts of the run; null without a declaration. */
   get declaredEffects(): ReadonlyMap<string, readonly string[] | null> {
     const rows = [...this.tools, ...this.byAlias]
     return new Map<string, readonly string[] | null>([

@@ -1,4 +1,4 @@
-// What an HTTP answer that is no success means as a tool's error, for authors of providers.
+// What an HTTP answer that is not success means as a tool's error, for authors of providers.
 
 import { ToolError } from './errors.js'
 import type { AnyToolError } from './errors.js'

@@ -45,7 +45,7 @@ export type Invoked =
 /** A streaming tool that has begun. */
 export interface OpenStream {
   readonly kind: 'stream'
-  /** The next chunk, or the checked result. Asking is what makes the tool go on. */
+  /** The next chunk, or the checked result. Asking is what makes the tool continue. */
   readonly next: () => Promise<
     { readonly done: false; readonly chunk: unknown } | { readonly done: true; readonly outcome: Invoked }
   >
@@ -124,7 +124,7 @@ function makeStream(tool: Tool, args: unknown, stream: AsyncIterator<unknown, un
   }
 }
 
-/** A context for code of the host that is no tool, such as an operation of a capability. */
+/** A context for code of the host that is not a tool, such as an operation of a capability. */
 export function makeContext(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
   return new CallContext(call, find, makeNested(call, find, 1), tool)
 }
@@ -320,7 +320,7 @@ class NestedCalls implements ToolCalls {
       signal: signal ?? outer.signal,
     }
     const given = admitted?.args ?? args
-    // Made only when whoever goes on with the run would know of it.
+    // Made only if a process that continues the run would know of it.
     if (admitted?.kept !== undefined) await admitted.kept
     const make = (): Ready<Invoked> => limitOutcome(invoke(tool, given, inner, this.find, null, depth + 1), tool, signal)
     const outcome = await (before === 'begun' ? makeAgain(tool, given, inner, make) : make())
@@ -371,7 +371,7 @@ function admit(
   return { ...rest, args: pinned === given ? args : (pinned as { readonly [key: string]: unknown }) }
 }
 
-/** A call that was begun before, and of which nobody knows the end: as the tool allows (`recovery`). */
+/** A call with a recorded start and unknown outcome: handled by the tool's `recovery`. */
 async function makeAgain(
   tool: Tool,
   args: { readonly [key: string]: unknown },
@@ -452,7 +452,7 @@ export async function limitOutcome(
   }
 }
 
-/** Goes on with a value at once when it is there already. (A module must not export a `then`: it would be taken for a promise.) */
+/** Continues synchronously if the value is available. (A module must not export a `then`: it would be taken for a promise.) */
 export function chainReady<T, U>(value: Ready<T> | PromiseLike<T>, use: (value: T) => Ready<U>): Ready<U> {
   return value instanceof Promise ? value.then(use) : isThenable<T>(value) ? Promise.resolve(value).then(use) : use(value as T)
 }

@@ -12,12 +12,12 @@ export class Pending {
 }
 
 export interface PendingLimits {
-  /** Nobody waits longer than this. */
+  /** The maximum wait. */
   readonly deadlineMs?: number
   /** What ends then: the call, with `timeout`, or the whole run. `error` when absent. */
   readonly onTimeout?: 'error' | 'fail-run'
   /**
-   * When the run ends before the answer: `cancel` (when absent) tells whoever answers later that nobody waits, `ignore` is for work that goes on
+   * When the run ends before the answer: `cancel` (the default) reports to a late answer that nobody waits, `ignore` is for work that continues
    * whoever waits, and a tool is called to end the work that was begun outside.
    */
   readonly onCancel?: 'cancel' | 'ignore' | { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }

@@ -9,7 +9,7 @@ import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
 
 export interface HarnTypesOptions {
-  /** One line a tool, without what is said of its parameters. */
+  /** One line per tool, without descriptions of its parameters. */
   readonly short?: boolean
 }
 

@@ -1,5 +1,5 @@
 // Providers of tools: many tools behind one object, with the cheap part of each (manifest: name and description) apart
-// from the heavy one (contract: schemas), which is asked for when a tool is called first. `toolsOf` makes tools of them, for runtimes,
+// from the heavy one (contract: schemas), which is requested at the first call of a tool. `toolsOf` makes tools of them, for runtimes,
 // registries and servers.
 
 import { DefinitionError, defineTool } from './define.js'
@@ -58,7 +58,7 @@ export interface ToolManifest {
 
 export interface ToolContract {
   readonly input?: AnySchema
-  /** A schema, or the argument in which the caller gives one, as tools do that extract what they are told to. */
+  /** A schema, or the argument in which the caller gives one, for tools that extract data by a given schema. */
   readonly output?: AnySchema | { readonly fromInput: string; readonly default?: JsonSchema }
   readonly examples?: readonly ToolExample[]
 }
@@ -133,7 +133,7 @@ function makeTool(
   let contract: Promise<Compiled> | null = null
   const getCompiled = (): Promise<Compiled> => {
     contract ??= compile(provider, name)
-    // What failed is asked again at the next call.
+    // A failed request is repeated at the next call.
     contract.catch(() => (contract = null))
     return contract
   }

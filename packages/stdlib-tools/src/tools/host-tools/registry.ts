@@ -263,7 +263,7 @@ export class ToolRegistry implements Iterable<Tool> {
       settle = resolve
       fail = reject
     })
-    // Whoever only takes chunks gets the failure from the loop.
+    // A consumer that only reads chunks gets the failure from the loop.
     result.catch(() => {})
     const chunks = this.iterateChunks(tool, args, invocation, options)
     let begun = false

@@ -57,7 +57,7 @@ export function unwrapStandard<Result>(response: StandardResponse<Result>): Resu
   throw ToolError.of({ code, message, ...(details === undefined ? {} : { details: details as never }) })
 }
 
-/** Failures that are thrown whatever the format: nothing was done, or what was done is not known. */
+/** Failures that are thrown in every format: nothing was done, or the outcome is unknown. */
 const THROWN: ReadonlySet<string> = new Set([
   'not_registered',
   'invalid_args',

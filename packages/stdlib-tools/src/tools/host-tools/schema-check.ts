@@ -36,9 +36,9 @@ const isTyped = (value: unknown): boolean => typeof value === 'number' || typeof
 export class SchemaCheck {
   private readonly root: unknown
   private readonly patterns = new Map<string, Pattern>()
-  /** Schemas that have a name of their own, by what a reference says. */
+  /** Schemas that have their own name, by what a reference says. */
   private readonly named = new Map<string, unknown>()
-  /** Whether it matters which members were looked at. */
+  /** Whether the schema needs the set of evaluated members. */
   private tracks = false
   /** Schemas that no other applies to, and those of them that say nothing rare about records. */
   private readonly simple = new Set<unknown>()
@@ -113,7 +113,7 @@ export class SchemaCheck {
       try {
         key = decodeURIComponent(key)
       } catch {
-        // A percent sign of its own.
+        // Its own percent sign.
       }
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
       at = (at as Schema)[key]
@@ -183,7 +183,7 @@ function measureSize(value: unknown, most: number): number {
   return size
 }
 
-/** Members of one value that some schema has looked at. */
+/** Members of one value that a schema has evaluated. */
 interface Seen {
   readonly keys: Set<string>
   items: number
@@ -191,7 +191,7 @@ interface Seen {
 
 const TOO_LONG = 'Checking this against its schema takes too long: its references multiply, or never end.'
 
-/** Schemas that are looked at between two chances to give the host its thread. */
+/** Schemas that are evaluated between two yields to the host's thread. */
 const PIECE = 1 << 12
 
 /** Whether a schema has others that apply to the value itself. */
@@ -202,7 +202,7 @@ function isCombined(schema: Schema): boolean {
 
 const COMBINING = ['$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'not', 'if'] as const
 
-/** Members of a record that are looked at without a walk. */
+/** Members of a record that are checked without a walk. */
 const MOST_LEAVES = 64
 
 /** Keywords about records that a look does not answer. */
@@ -264,14 +264,14 @@ class Run {
     return issue
   }
 
-  /** `checkNode` without a generator of its own, for a value without members and a schema that is one; most values are. */
+  /** `checkNode` without its own generator, for a value without members and a schema that is one; most values are. */
   private checkPart(schema: unknown, value: unknown, path: string, depth: number): Checking | SchemaIssue | null {
     if (!isObject(schema) || (typeof value === 'object' && value !== null) || isCombined(schema) || this.steps >= this.pieceEnd)
       return this.checkNode(schema, value, path, depth, null)
     return this.isTooMuch(depth) ? { path, reason: TOO_LONG } : this.checkSimple(schema, value, path)
   }
 
-  /** Whether a leaf, or a record of a few leaves, fits a schema that says nothing else about records; false where that is not so plain. */
+  /** Whether a leaf, or a record of a few leaves, fits a schema without other keywords for records; false if that is not certain. */
   acceptsFlat(schema: unknown, value: unknown, simple: ReadonlySet<unknown>, plain: ReadonlySet<unknown>): boolean {
     if (!isObject(schema) || !simple.has(schema)) return false
     if (!isObject(value)) return !Array.isArray(value) && this.checkSimple(schema, value, '') === null

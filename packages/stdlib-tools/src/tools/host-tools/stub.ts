@@ -1,4 +1,4 @@
-// Tools that stand in for others in tests: they answer what they are told to, and write down what they were asked.
+// Stub tools for tests: they return configured answers and record their calls.
 //
 //   const stubs = stubTools({ 'http.get': { status: 200, body: 'page', headers: {} }, 'shop.price': ({ id }) => 10 * id })
 //   await createRuntime({ tools: stubs }).run(source)

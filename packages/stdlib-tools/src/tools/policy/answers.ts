@@ -1,5 +1,5 @@
-// What a person may answer, whoever brings the answer: one union for callbacks, desks and flags. An answer that is none of it is an error
-// that names the request and what would be an answer. It is never taken for a no, nor left to wait.
+// Answers of people, from any source: one union for callbacks, desks and flags. Any other answer is an error
+// that names the request and the accepted answers. It is never treated as a refusal, nor ignored.
 
 import type { Plain } from '@bridle/vm'
 import type { ApprovalKind, ApprovalRequest } from './approval-request.js'
@@ -50,7 +50,7 @@ export class AnswerError extends TypeError {
   override readonly name = 'AnswerError'
 }
 
-/** Who answers where nobody says who. */
+/** The default reviewer. */
 const SOMEBODY = 'host'
 
 const VERDICTS = ['granted', 'approved', 'accepted'] as const
@@ -60,7 +60,7 @@ type PlainRecord = { readonly [key: string]: Plain }
 const isRecord = (value: Plain): value is PlainRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
 
-/** In the form that the machine reads. Null: nobody answers. Raises AnswerError. */
+/** In the form that the machine reads; null without an answer. Throws AnswerError. */
 export function readAnswer(request: ApprovalRequest, given: Plain): Plain {
   if (given === null) return null
   switch (request.kind) {

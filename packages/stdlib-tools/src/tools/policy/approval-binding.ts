@@ -67,7 +67,7 @@ function isAllowing(choice: Value): boolean {
   return named.length > 0 && named.every(isAllowing)
 }
 
-/** Whether an answer is a yes: it says so, and nothing in it says otherwise. A chosen option that nobody knows is no yes. */
+/** Whether an answer approves: it says so, and no member contradicts it. An unknown chosen option does not approve. */
 export function isYes(answer: HarnDict): boolean {
   const outcome = answer.get('outcome') ?? null
   const said = outcome instanceof HarnDict ? (outcome.get('outcome') ?? null) : outcome

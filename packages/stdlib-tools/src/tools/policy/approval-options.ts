@@ -1,4 +1,4 @@
-// `approve` of createRuntime: about which calls of scripts a person is asked, and who asks.
+// `approve` of createRuntime: which calls of scripts need approval, and who asks.
 
 import { constraintProblem, keyKind } from '@bridle/compiler/grants'
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
@@ -14,7 +14,7 @@ import type { AskPerson } from './host-approval.js'
 import { grantScope } from './host-grants.js'
 import type { ToolGrant } from './host-grants.js'
 
-/** A call is asked about when all that a rule says holds of it. */
+/** A call needs approval if it matches all keys of a rule. */
 export interface ApprovalRule {
   /** Names, as keys of grants (`shop.order`, `shop`, `mcp.files.*`, `*`). Builtins go by the tool that does the same: `fs.write`. */
   readonly tools?: string | readonly string[]
@@ -24,20 +24,20 @@ export interface ApprovalRule {
   readonly sideEffect?: SideEffect
   /** This one or more: `safe`, `restricted`, `privileged`. */
   readonly level?: SecurityLevel
-  /** Calls within these constraints of arguments need nobody: `{ max_cents: 1000, currency: 'EUR' }`. */
+  /** Calls within these argument constraints need no approval: `{ max_cents: 1000, currency: 'EUR' }`. */
   readonly unless?: ToolGrant
 }
 
 export interface ApproveOptions {
   /** Everything that may change something (`sideEffect: 'workspace_write'`) when absent. */
   readonly rules?: ApprovalRule | readonly ApprovalRule[]
-  /** Gives the answer. Without it the run waits until `runtime.approvals` is told one. */
+  /** Returns the answer. Without it the run waits for `runtime.approvals.respond`. */
   readonly ask?: AskPerson
   /** How long an answer counts after its question, in milliseconds; a day when absent. */
   readonly expiresMs?: number
 }
 
-/** A function is asked about everything that may change something. */
+/** A function without rules is asked about every call that may change something. */
 export type Approve = ApprovalRule | readonly ApprovalRule[] | ApproveOptions | AskPerson
 
 const CHANGES: ApprovalRule = { sideEffect: 'workspace_write' }

@@ -28,7 +28,7 @@ export type ApprovalDecision =
 /** Kinds whose tools change nothing. */
 const READ_ONLY_KINDS: ReadonlySet<string> = new Set(['read', 'search', 'think', 'fetch'])
 
-/** What a call would change, as hosts are told. */
+/** The changes of a call, for hosts. */
 export function describeMutation(annotations: ToolAnnotations | undefined): string {
   if (annotations === undefined) return 'other'
   if (READ_ONLY_KINDS.has(annotations.kind)) return 'read_only'
@@ -68,7 +68,7 @@ const uniteLists = (a: readonly string[], b: readonly string[]): string[] => [..
 /** Matches no tool and no path: what is left when two allow-lists have nothing in common must not read as "no list". */
 const NOTHING = ['']
 
-/** An empty side says nothing, so the other one holds; otherwise the patterns of one side that the other one covers. */
+/** If one side is empty, the other one applies; otherwise the patterns of one side that the other one covers. */
 function intersectPatterns(a: readonly string[], b: readonly string[]): readonly string[] {
   if (a.length === 0) return b
   if (b.length === 0) return a
@@ -111,7 +111,7 @@ function readInstalled(installed: HarnDict): ApprovalPolicy | null {
   return read.every((layer) => layer !== null) ? { ...policy, layers: read } : null
 }
 
-/** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
+/** Policies as read, by the installed dict, which nothing changes in place; it is read on every call. */
 const readPolicies = new WeakMap<object, ApprovalPolicy>()
 
 export function findApprovalPolicy(ctx: Context): ApprovalPolicy | null {
@@ -186,7 +186,7 @@ function decideAlone(policy: ApprovalPolicy, call: ApprovalCall): ApprovalDecisi
       }
     }
   }
-  // Nobody approves a tool by calling it like one that is approved.
+  // A tool is not approved by having the name of an approved one.
   if (findFirstMatching(policy.autoApprove, identity.names) !== undefined) return APPROVED
   return findFirstMatching(policy.requireApproval, listEveryName(identity)) === undefined ? APPROVED : { kind: 'ask' }
 }

@@ -1,4 +1,4 @@
-// What a person is asked.
+// Requests to people.
 
 import type { Plain } from '@bridle/vm'
 

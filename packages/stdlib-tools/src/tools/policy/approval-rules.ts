@@ -1,6 +1,6 @@
 // Which calls of scripts a host wants a person asked about (`approve` of createRuntime). Rules are judged by what is carried out, as every
 // rule is: by identity, effects, side effects, level and arguments. What is not known counts as the most that it can be, so that nothing
-// passes because nobody said what it does.
+// passes for lack of a declaration.
 
 import { checkGrant, keyKind, normalEffect } from '@bridle/compiler/grants'
 import type { GrantRecord, GrantedTool } from '@bridle/compiler/grants'
@@ -38,7 +38,7 @@ export function needsApproval(ctx: Context, tool: CalledTool, args: HarnDict): b
   const scopes = ctx.machine.hostData(APPROVAL_SCOPES)
   if (scopes === null) return false
   const call = describeToolCall(ctx, tool, args)
-  // What builtins do is asked about where they do it.
+  // Effects of builtins are approved at the effect.
   return call !== null && scopes.some(({ rules }) => rules.some((rule) => fits(ctx, rule, call)))
 }
 
@@ -75,7 +75,7 @@ function describeToolCall(ctx: Context, { identity }: CalledTool, given: HarnDic
   ]
   const named = [identity]
   switch (kind) {
-    // A closure of the script, and what nobody carries out: only its name tells it apart, and what it does is judged where it does it.
+    // A closure of the script, or a target without executor: only its name identifies it, and its effects are judged when they happen.
     case 'harn':
     case 'none':
       return { named, effects: [], sideEffect: 'none', level: 'safe', parts }
@@ -134,14 +134,14 @@ function isNamed(pattern: string, named: Named): boolean {
   return isMentionedBy(pattern, named) || [...named.names, ...named.given].some((name) => matchesGlob(pattern, name))
 }
 
-/** `fs` is said of `fs.read`, `http` of `http.request`; tools say `fs.write`, `net` or what they like. */
+/** `fs` matches `fs.read`, `http` matches `http.request`; tools may declare `fs.write`, `net` or any other name. */
 function isEffectWithin(name: string, effect: string): boolean {
   if (name === effect || effect.startsWith(`${name}.`)) return true
   const known = normalEffect(effect)
   return known !== null && (name === known || normalEffect(name) === known) && !name.includes('.')
 }
 
-/** Whether every argument that the constraints name is there and within them: what is left out is not known. */
+/** Whether every constrained argument is present and within its constraint; a missing argument is unknown. */
 function isWithin(ctx: Context, unless: GrantRecord, { parts }: JudgedCall): boolean {
   const rules = ctx.machine.hostData(CONSTRAINT_RULES)
   const all = parts()

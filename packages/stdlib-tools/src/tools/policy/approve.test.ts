@@ -1,4 +1,4 @@
-// `approve` of createRuntime: a person is asked about calls of scripts, by rules of the host.
+// `approve` of createRuntime: rules of the host select calls of scripts that a person must approve.
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Capability policies under one another: what is asked for must lie within what is in force, and the result is what
+// Nested capability policies: a requested policy must be within the active one, and the result is what
 // both allow. Policies stay dicts, the form that scripts give and hosts read.
 
 import { findInnermostScope, pushScope } from '../../library/task-scopes.js'
@@ -11,7 +11,7 @@ export class CeilingError extends Error {
   override readonly name = 'CeilingError'
 }
 
-/** What delegated workflows may do when nobody says otherwise. */
+/** The default policy of delegated workflows. */
 export const DEFAULT_CEILING: HarnDict = HarnDict.of({ side_effect_level: 'network', recursion_limit: 8 })
 
 function listTexts(value: Value | undefined): string[] {
@@ -23,7 +23,7 @@ const readDict = (policy: HarnDict, key: string): HarnDict => {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
-/** Tools that both sides list; an empty list says nothing. */
+/** Tools that both sides list; an empty list does not restrict. */
 function intersectTools(ceiling: HarnDict, requested: HarnDict): string[] {
   const outer = listTexts(ceiling.get('tools'))
   const inner = listTexts(requested.get('tools'))

@@ -199,7 +199,7 @@ function findStandingRefusal(policy: HarnDict, context: HarnDict, params: HarnDi
   }
 }
 
-/** What a pre closure decided: a stop, {rewrite} of the params, or null for "go on". */
+/** What a pre closure decided: a stop, {rewrite} of the params, or null for "continue". */
 function readPreHook(answer: Value, labels: readonly string[]): HarnDict | null {
   if (answer === null || answer === 'allow') return null
   if (!(answer instanceof HarnDict)) {
@@ -301,12 +301,12 @@ export function hasCommandPolicy(ctx: Context): boolean {
   return listScopes(ctx, 'commands').length > 0
 }
 
-/** Goes on as the preflight of a command; its result is the verdict. */
+/** Continues as the preflight of a command; its result is the verdict. */
 export function startPreflight(ctx: Context, params: HarnDict): Control {
   return ctx.library(JUDGE, [params])
 }
 
-/** Goes on as what follows a command that ran; its result is what the caller gets. */
+/** Continues as what follows a command that ran; its result is what the caller gets. */
 export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value): Control {
   return ctx.library(REVIEW, [verdict, result])
 }

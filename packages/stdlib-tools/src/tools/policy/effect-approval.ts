@@ -1,5 +1,5 @@
-// A person is asked about what a builtin is about to do, where a rule of the host wants that: `effect.approval` is the frame in front of
-// such an effect. It lies in the machine, so that the question is an effect of its own, which journals, traces and snapshots know.
+// Approval of a builtin's effect, if a rule of the host requires it: `effect.approval` is the frame in front of
+// such an effect. It lies in the machine, so that the question is its own effect, which journals, traces and snapshots know.
 
 import { HarnDict, frame, toPlain } from '@bridle/vm/families'
 import type { Context, Effect, FrameState, LibraryCall, PlainRecord, Result } from '@bridle/vm/families'

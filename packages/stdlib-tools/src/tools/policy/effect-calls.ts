@@ -15,7 +15,7 @@ export function toCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | nu
   return { tool, args: seen, ...secret }
 }
 
-/** An answer that comes in pieces is told of when it has come (agents/models/streams.ts). */
+/** A streamed answer is reported when it is complete (agents/models/streams.ts). */
 export function opensStream({ kind, args }: Pick<Effect, 'kind' | 'args'>): boolean {
   return kind === 'llm.call' && typeof args.stream === 'string'
 }

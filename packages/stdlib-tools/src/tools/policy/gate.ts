@@ -1,5 +1,5 @@
 // The gate in front of every tool call: gate.harn says in which order its judges are asked. Here are the judges, the quick way for calls about
-// which nobody has a say, and the passes of calls that were judged already.
+// which no policy applies, and the passes of calls that were judged already.
 
 import { findInnermostIn } from '../../library/task-scopes.js'
 import { HarnDict, HarnList, builtin, display, family } from '@bridle/vm/families'
@@ -136,7 +136,7 @@ const JUDGE: LibraryCall = { module: 'tools/policy/gate', function: 'judge', out
 const POST_HOOKS: LibraryCall = { module: 'tools/dispatch/hooks', function: 'run_post_hooks', output: 'drop' }
 
 /**
- * Tools that pass whatever their arguments are, under one combination of installed policies and hooks. All of these are told apart by
+ * Tools that pass with any arguments, under one combination of installed policies and hooks. All of these are told apart by
  * identity: a policy in force is never changed in place, and hooks are only added.
  */
 interface Passing {
@@ -250,7 +250,7 @@ export function endAttempts(ctx: Context, call: number): void {
   ctx.state(passes).counted.delete(call)
 }
 
-/** Whether an attempt of the call was counted. Of a call that nobody began: no. */
+/** Whether an attempt of the call was counted; false for a call that was not begun. */
 export function isCounted(ctx: Context, call: number | null): boolean {
   return call !== null && ctx.findState(passes)?.counted.has(call) === true
 }
@@ -282,17 +282,17 @@ export function judgeAdded(ctx: Context, tool: CalledTool, args: HarnDict): Retu
   return decision.kind === 'ask' ? 'ask' : 'pass'
 }
 
-/** Goes on as the gate; its result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
+/** Continues as the gate; its result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
 export function startGate(ctx: Context, tool: CalledTool, args: HarnDict, options: HarnDict): Control {
   return ctx.library(JUDGE, [encodeCalled(tool), args, options])
 }
 
-/** Goes on as the post hooks; their result is the text that the caller gets. */
+/** Continues as the post hooks; their result is the text that the caller gets. */
 export function startPostHooks(ctx: Context, tool: CalledTool, args: Value, text: string): Control {
   return ctx.library(POST_HOOKS, [encodeCalled(tool), args, text])
 }
 
-/** What the builtin is asked about: what its options say that the call comes down to, else a tool by its name. */
+/** The target of the builtin's approval: the target in its options, else a tool by its name. */
 function readCalledHere(tool: Value, options: Value): CalledTool {
   const called = options instanceof HarnDict ? options.get('called') : null
   return called instanceof HarnDict ? readCalled(called) : makeCalled(display(tool))
@@ -310,7 +310,7 @@ export const policyGateFamily: BuiltinFamily = {
       (ctx, tool, args, options): Result => {
         const called = readCalledHere(tool ?? null, options ?? null)
         const given = args instanceof HarnDict ? args : new HarnDict()
-        // Where nobody has a say, nobody is asked.
+        // Without applicable policies no one is asked.
         if (judgeQuickly(ctx, called, given) === 'pass')
           return HarnDict.of({ allowed: true, args: given, events: new HarnList([]), approved: null })
         return startGate(ctx, called, given, options instanceof HarnDict ? options : new HarnDict())

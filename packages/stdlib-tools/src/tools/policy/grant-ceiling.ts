@@ -24,19 +24,19 @@ export interface GrantScope {
   readonly defaultDeny?: boolean | 'effects'
   /** Refuses what needs a higher security level. */
   readonly level?: SecurityLevel
-  /** Calls about which a person is asked first. */
+  /** Calls that need approval. */
   readonly approve?: ApprovalScope
 }
 
 /** What a host wants people to be asked about; plain data, so that snapshots carry it. */
 export interface ApprovalScope {
-  /** A call that one of them describes is asked about. */
+  /** A call that matches one of them needs approval. */
   readonly rules: readonly ApprovalRecord[]
   /** How long an answer counts after its question. */
   readonly expiresMs: number
 }
 
-/** Everything that is said must hold of a call. */
+/** A call must match all keys. */
 export interface ApprovalRecord {
   /** By alias, tool id, family or pattern. */
   readonly tools?: readonly string[]
@@ -60,7 +60,7 @@ export function requestApproved(ctx: Context, effect: Effect): Control {
   return ctx.request(effect)
 }
 
-/** Whether a rule about calls of builtins can be about an effect: not what tells nothing, was judged as a call of a tool, or is the question. */
+/** Whether a rule about calls of builtins can apply to an effect: not if the effect has no identity, was judged as a tool call, or is the approval request itself. */
 function mayNeedApproval({ kind, args, own }: Effect): boolean {
   return own !== true && kind !== 'approval.ask' && EFFECTS[kind].needsGrant && typeof args.identity !== 'string'
 }

@@ -117,7 +117,7 @@ export function listGrantsFor(
   return [...found, ...own]
 }
 
-/** A dict as the record that the rules read. Values that are no constraint stay what they are, and are refused there. */
+/** A dict as the record that the rules read. Values that are not a constraint stay what they are, and are refused there. */
 export function toRecord(value: Value): GrantRecord {
   return value instanceof HarnDict ? (toPlain(value) as GrantRecord) : {}
 }
@@ -213,7 +213,7 @@ export interface Reservation {
 
 /**
  * Puts aside what a model call may use, against every budget of tokens and money, before the call is made: calls that run side by side
- * cannot spend the same rest. A call that would not fit is given less to answer; the fault when nothing is left for that. What is never
+ * cannot spend the same rest. A call that would exceed the budget gets a smaller answer limit; returns the fault if nothing is left. What is never
  * settled, because its task was stopped, stays spent.
  */
 export function reserveModelCall(ctx: Context, effect: Effect, estimate: ModelEstimate): Reservation | Fault {
@@ -352,7 +352,7 @@ export function findSmallestLimit(applied: readonly AppliedGrant[], key: string)
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
-/** What grants allow of an argument where the script says nothing about it: its usual value goes no higher. Infinite without a limit. */
+/** The limit of grants on the default value of an argument. Infinite without a limit. */
 export function findGrantLimit(ctx: Context, tool: string, key: string): number {
   if (!isGuarded(ctx)) return Infinity
   const applied = listGrantsFor(ctx, { named: makeNamed(tool), own: [] }, 'implied')
@@ -369,7 +369,7 @@ function isJudgedByGate({ args }: Effect): boolean {
   return typeof args.identity === 'string'
 }
 
-/** Facts of the process that scripts are told; others are looked up on the way to something else. */
+/** Facts of the process that scripts read; others are only read internally. */
 const TOLD_FACTS: ReadonlySet<Plain | undefined> = new Set([
   'env',
   'args',
@@ -516,14 +516,14 @@ function findPin(applied: readonly AppliedGrant[], name: string): Plain | undefi
   return pinned?.grant[name] as Plain | undefined
 }
 
-/** The effect with pins and limits of its grants where it says nothing. */
+/** The effect with missing arguments filled in from pins and limits of its grants. */
 export function withEffectPins(ctx: Context, effect: Effect): Effect {
   let args: PlainRecord = effect.args
   for (const use of listUses(effect)) {
     if (use.tool === null || use.fills === undefined) continue
     const applied = listGrantsFor(ctx, { named: makeNamed(use.tool), own: [] }, 'implied')
     if (typeof applied === 'string' || applied.length === 0) continue
-    // Whoever starts it looks for the file once, where the host's own PATH says, and starts that.
+    // The file is looked up once, in the host's own PATH, and that file is started.
     if (effect.kind === 'process.exec' && applied.some(({ grant }) => grant['program'] !== undefined))
       args = { ...args, judged: true }
     const given = fillArguments(applied, use)
@@ -688,7 +688,7 @@ export const grantsFamily: BuiltinFamily = {
   name: 'grants',
   frames: [scopeFrame],
   builtins: [
-    // What `grant` statements become (lower.ts). No text can spell these names: whoever may end a scope has more than its caller gave.
+    // What `grant` statements become (lower.ts). No text can spell these names: code that could end a scope would have more power than its caller gave.
     builtin('__grants_push!(grants: dict) -> nil', { doc: 'Opens a scope of grants by tool.', effects: [] }, (ctx, grants) =>
       open(ctx, 'grant', grants ?? null),
     ),

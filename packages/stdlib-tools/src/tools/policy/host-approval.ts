@@ -2,7 +2,7 @@
 // `dual_control` and `escalation` (builtins of these names) and `permission` (a tool call that an approval policy leaves to the
 // host); payloads are theirs. An answer is a response dict, or a list of them for the first four.
 //
-// `approvalProvider` asks a function of the host. An ApprovalDesk keeps what was asked until somebody responds by its id, which
+// `approvalProvider` asks a function of the host. An ApprovalDesk keeps requests until they are answered by id, which
 // is the way for hosts whose people answer through a socket, a page or another protocol.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
@@ -56,7 +56,7 @@ function makeOutcome(request: ApprovalRequest, answer: unknown): EffectOutcome {
 export function approvalProvider(ask: AskPerson): Provider {
   return {
     kinds: KINDS,
-    // A question is asked in a dry run too: nothing else would tell what the run does next.
+    // Questions are asked in a dry run too, because the rest of the run depends on the answer.
     isReadOnly: () => true,
     async perform(effect, call): Promise<EffectOutcome> {
       const request = makeRequest(effect, call)
@@ -76,14 +76,14 @@ export class ApprovalDesk {
     return { kinds: KINDS, isReadOnly: () => true, perform: (effect, call) => this.ask(makeRequest(effect, call), call) }
   }
 
-  /** What waits for somebody, oldest first. */
+  /** Waiting requests, oldest first. */
   pending(): readonly ApprovalRequest[] {
     return [...this.open.values()].map(({ request }) => request)
   }
 
   /**
    * Hands an Answer to the request it belongs to; false when nothing of that id waits. Throws AnswerError for what is no answer to it; the
-   * request goes on waiting.
+   * request continues waiting.
    */
   respond(id: string, response: unknown): boolean {
     const entry = this.open.get(id)
@@ -106,7 +106,7 @@ export class ApprovalDesk {
     const request = asked.kind === 'permission' ? { ...asked, id: idempotencyKey } : asked
     return new Promise((resolve) => {
       this.open.set(request.id, { request, resolve })
-      // Whoever asked has stopped waiting, or the run has ended.
+      // The request is no longer awaited, or the run has ended.
       signal.addEventListener(
         'abort',
         () => {

@@ -43,7 +43,7 @@ export class BudgetMeter {
     this.counters = counters
   }
 
-  /** What is left, of what the budget limits; null for a name without one. */
+  /** The remaining budget; null for a name without one. */
   remaining(name: string): Budget | null {
     if (!Object.hasOwn(this.budgets, name)) return null
     const { calls, tokens, usd } = this.budgets[name]!

@@ -1,4 +1,4 @@
-// A call is judged as what it comes down to, whatever the script calls it: entries that it made up, further names of a tool, servers under
+// A call is judged by its target, regardless of the script's name for it: entries that it made up, further names of a tool, servers under
 // names of its own.
 
 import { describe, expect, test } from 'vitest'

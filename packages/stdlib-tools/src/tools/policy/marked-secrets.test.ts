@@ -1,5 +1,5 @@
 // What a tool's schema marks as secret (`writeOnly`, `secret`, format `password`) is in no record: of calls that were made, that were refused,
-// and of what is about to happen, by whatever route the tool is called.
+// and of what is about to happen, for every route of a call.
 
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../../host/runtime.js'

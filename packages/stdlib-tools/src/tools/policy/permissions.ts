@@ -50,7 +50,7 @@ function readMatcher(value: Value, label: string): Value {
   return HarnDict.of({ key, patterns: list })
 }
 
-/** The value of the first key that is there, nil too. */
+/** The value of the first key that exists, even if it is nil. */
 function findFirst(dict: HarnDict, ...keys: readonly string[]): Value | undefined {
   const key = keys.find((each) => dict.has(each))
   return key === undefined ? undefined : dict.get(key)
@@ -111,7 +111,7 @@ function listStrings(args: Value): string[] {
 const matchesAny = (patterns: HarnList, texts: readonly string[]): boolean =>
   patterns.view().some((pattern) => texts.some((text) => matchesGlob(pattern as string, text)))
 
-/** Whether the arguments are those that a matcher that is no closure is about. */
+/** Whether the arguments are those that a matcher that is not a closure is about. */
 function fitsMatcher(matcher: Value, args: Value): boolean {
   if (matcher === null || typeof matcher === 'boolean') return matcher ?? true
   if (matcher instanceof HarnList) return matchesAny(matcher, listStrings(args))

@@ -15,7 +15,7 @@ import { EFFECTS, listUses } from '../../library/effects/index.js'
 
 interface Sample {
   readonly args: PlainRecord
-  /** Marked texts that are no resource, with the reason. */
+  /** Marked texts that are not a resource, with the reason. */
   readonly free?: readonly string[]
   /** Powers beside the kind's own. */
   readonly powers?: readonly EffectKind[]

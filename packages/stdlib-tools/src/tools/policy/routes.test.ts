@@ -1,5 +1,5 @@
 // Every route by which a script reaches a tool outside of the machine, under every judge that may refuse it: what counts is how often the
-// tool was carried out. Routes call it by names of their own as far as they can; the judges only know the name that it has.
+// tool was carried out. Routes call it by their own names as far as they can; the judges only know the name that it has.
 //
 // The sweeps run each route under each judge; `npm test` runs each route under every fourth judge, and each judge over every fourth route.
 //

@@ -1,4 +1,4 @@
-// A run with a security level makes no call that needs a higher one, by whatever name and route, and no effect that does.
+// A run with a security level makes no call that needs a higher one, by any name or route, and has no effect that does.
 
 import { describe, expect, test } from 'vitest'
 import { GrantError } from './grant-error.js'

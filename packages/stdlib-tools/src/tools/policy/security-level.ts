@@ -1,6 +1,6 @@
 // How much a call may do (docs/tools/grants.md): `safe` needs no protection, `restricted` works within the limits that the host sets,
 // `privileged` outside of them. The level follows from what is carried out; what an entry says about itself can only raise it. What
-// nobody says anything about is `privileged`.
+// without a declaration is `privileged`.
 
 import { HarnDict } from '@bridle/vm/families'
 import type { Effect, Value } from '@bridle/vm/families'
@@ -72,12 +72,12 @@ export function findEffectLevel(effect: Pick<Effect, 'kind' | 'args'>): Security
   return findHighest([own, ...powers.map(findSideEffectLevel)])
 }
 
-/** What every effect of the kind needs, whatever its arguments are. */
+/** The level that every effect of the kind needs, with any arguments. */
 export function findKindLevel(kind: EffectKind): SecurityLevel {
   const { sideEffect, needsGrant } = EFFECTS[kind]
   // To ask a person does nothing by itself.
   if (!needsGrant || kind === 'approval.ask') return 'safe'
-  // Whether a connection starts a program, its uses tell.
+  // The uses of a connection say whether it starts a program.
   return kind === 'mcp.connect' ? 'restricted' : findSideEffectLevel(sideEffect)
 }
 

@@ -155,7 +155,7 @@ const EMPTY_POLICY: CapabilityPolicy = {
   annotations: new Map(),
 }
 
-/** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
+/** Policies as read, by the installed dict, which nothing changes in place; it is read on every call. */
 const readPolicies = new WeakMap<object, CapabilityPolicy>()
 
 function findTopPolicy(ctx: Context): CapabilityPolicy | null {

@@ -1,6 +1,6 @@
 // MCP as scripts see it: connecting, asking, disconnecting, and recording what a script offers as a server (which only
 // `bridle serve mcp` acts upon). A client is a HarnHandle of kind `mcp_client` whose id is its display name; its descriptor
-// carries the connection number and how to reach the server, so that whoever answers the effect can open it again after a
+// carries the connection number and how to reach the server, so that the provider can open it again after a
 // restore. Which connections the script has closed is family state, and travels with snapshots.
 //
 // Effects (answered by mcp/provider.ts):
@@ -60,7 +60,7 @@ export const mcpState = family<McpState>('mcp', () => ({
 }))
 
 const CARD_LIFETIME_MS = 5 * 60_000
-/** A server that hands out cursors for ever must not hold a script for ever. */
+/** A server that hands out cursors forever must not hold a script forever. */
 const MAX_PAGES = 1000
 
 interface Client {
@@ -190,7 +190,7 @@ const askFrame = frame<AskState>({
   },
 })
 
-/** The server is the one that the connection leads to, whatever the script calls it. */
+/** The server is identified by its connection, not by the script's name for it. */
 function passGate(ctx: Context, state: AskState, { name, spec, handle }: Client): AtGate {
   if (state.call !== null) return leaveGate(ctx, state.call, ctx.result as HarnDict)
   const tool = display(state.params.get('name') ?? null)
@@ -413,7 +413,7 @@ function toTexts(args: Value | undefined): HarnDict {
   return texts
 }
 
-/** Requests beyond those with builtins of their own, for `std/mcp`. */
+/** Requests beyond those with their own builtins, for `std/mcp`. */
 const OTHER_REQUESTS: ReadonlySet<string> = new Set([
   'ping',
   'resources/directory/read',
@@ -656,7 +656,7 @@ const mcpResource = builtin(
     if (problem !== null) return ctx.runtime(problem)
     const { served } = ctx.state(mcpState)
     served.version += 1
-    // What clients may subscribe to is replaced by registering it again, and they hear of it.
+    // Registering a subscribable resource again replaces it and notifies clients.
     const before = served.resources.findIndex((each) => isSubscribable(each) && readField(each, 'uri') === config.get('uri'))
     if (before >= 0) served.resources[before] = config
     else served.resources.push(config)

@@ -1,5 +1,5 @@
 // The machine's side of `bridle serve mcp`. `__mcp_serve` offers what the script registered and then takes one
-// call after another from the host, each in a task of its own, until the host says that it is over; it runs as the epilogue
+// call after another from the host, each in its own task, until the host says that it is over; it runs as the epilogue
 // of the script, so that handlers see everything the script set up. `__mcp_invoke` calls one exported function.
 //
 // Effects `mcp.serve` (answered by server-registered.ts):
@@ -78,7 +78,7 @@ function makeInputSchema(parameters: Value): Plain {
     if (spec instanceof HarnDict) {
       const type = spec.get('type')
       const description = spec.get('description') ?? null
-      // Whatever else is said of it (`default`, `enum`, `items` …) is JSON Schema already.
+      // Its other keys (`default`, `enum`, `items` …) are already JSON Schema.
       const rest = toPlain(spec) as { readonly [key: string]: Plain }
       properties[name] = {
         ...Object.fromEntries(Object.entries(rest).filter(([key]) => !OWN_KEYS.has(key))),

@@ -73,7 +73,7 @@ export interface ToolResult {
   readonly isError: boolean
 }
 
-/** Texts by which agent loops tell a model that a call failed. */
+/** Texts of agent loops that mark a failed call. */
 const FAILURES: readonly string[] = ['Error:', 'ERROR:', 'BLOCKED:', '{\n  "error": "permission_denied"']
 
 export function isFailureText(text: string): boolean {

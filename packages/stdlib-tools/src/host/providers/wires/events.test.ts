@@ -1,4 +1,4 @@
-// The framing of streamed answers: whatever way bytes are cut into chunks, the events are the same.
+// The framing of streamed answers: the events do not depend on how bytes are cut into chunks.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

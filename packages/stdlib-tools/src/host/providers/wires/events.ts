@@ -11,11 +11,11 @@ export interface WireEvent {
 export interface EventReader {
   /** Events that are complete with these bytes. */
   readonly append: (bytes: Uint8Array) => WireEvent[]
-  /** The connection has ended: what is left when the last event has no end of its own. */
+  /** The connection has ended: the rest, if the last event has no terminator. */
   readonly finish: () => WireEvent[]
 }
 
-/** An event of a model is far smaller; whoever sends a longer one does not send events. */
+/** Events of models are far smaller; a longer one is not an event stream. */
 const MOST_EVENT_CHARACTERS = 16 << 20
 
 export class EventTooLong extends Error {}

@@ -245,7 +245,7 @@ function makeParts(parts: readonly Part[]): readonly Json[] {
 
 // ----------------------------------------------------------------------------------------------------------------- events
 
-/** Each event is an answer of its own with the parts that are new. The connection ends behind the last one. */
+/** Each event is its own answer with the parts that are new. The connection ends behind the last one. */
 function makeReader(): AnswerReader {
   const parts: Json[] = []
   let last: Json = {}

@@ -10,7 +10,7 @@ import type { Wire } from './wire.js'
 
 const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini, vertex: gemini })
 
-/** Whoever has no wire of its own speaks OpenAI's. */
+/** Services without their own wire use OpenAI's. */
 export function findWire(provider: string): Wire {
   return Object.hasOwn(WIRES, provider) ? WIRES[provider]! : openai
 }

@@ -4,7 +4,7 @@ import type { Plain } from '@bridle/vm'
 
 export type Json = { readonly [key: string]: unknown }
 
-/** `String` would run the `toString` of an object, and what a stranger's JSON has by that name is no function. */
+/** `String` would run the `toString` of an object, and what a stranger's JSON has by that name is not a function. */
 export function readWord(value: unknown, missing = ''): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : missing
@@ -66,7 +66,7 @@ export function listCalls(message: Json): readonly Json[] {
   return list(message['tool_calls']).map(record)
 }
 
-/** Of a past call, for a service that wants an object; what is none is told as it was written. */
+/** Arguments of a past call, for a service that requires an object; other values are sent as text. */
 export function parsePastArguments(call: Json): Json {
   const given = readFunction(call)['arguments'] ?? call['arguments'] ?? {}
   if (typeof given !== 'string') return Array.isArray(given) ? { __unreadable: given } : record(given)
@@ -86,7 +86,7 @@ export function pick(given: Json, ...names: readonly string[]): Record<string, u
   )
 }
 
-/** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */
+/** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is not an object. */
 export function makeToolCall(id: string, name: unknown, args: unknown): Json {
   return { id, type: 'tool_call', name: readWord(name), arguments: args ?? null }
 }

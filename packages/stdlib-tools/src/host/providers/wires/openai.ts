@@ -1,4 +1,4 @@
-// OpenAI's Chat Completions, and whoever speaks them: platform.openai.com/docs/api-reference/chat.
+// OpenAI's Chat Completions, and compatible services: platform.openai.com/docs/api-reference/chat.
 
 import { joinTexts, makeImageUrl, readTurns } from './content.js'
 import type { Part, ToolResult } from './content.js'
@@ -163,7 +163,7 @@ interface Call {
   arguments: string
 }
 
-/** The first choice; whatever else a service sends is not asked for. */
+/** The first choice; others are not requested. */
 function makeReader(): AnswerReader {
   const calls: Call[] = []
   const message = { content: '', reasoning: '', refusal: '' }

@@ -1,4 +1,4 @@
-// Errors that a service tells in the midst of an answer: the status of the response was sent long before.
+// Errors in the middle of a streamed answer, after the status of the response was sent.
 
 import { readText, record } from './json.js'
 import type { Json } from './json.js'
@@ -32,7 +32,7 @@ export function describeError(body: Json, raw?: string): string {
   const error = record(body['error'])
   const message = readText(error['message']) ?? readText(body['error']) ?? readText(body['message'])
   const [kind, code] = [readText(error['type']), readText(error['code'])]
-  // Of two words the code is the narrower one where it says that nothing is left to spend.
+  // Prefer the code over the type if it says that the credit is used up.
   const type = code === 'insufficient_quota' || code === 'billing_hard_limit_reached' ? code : (kind ?? code)
   if (message === null) return (raw ?? JSON.stringify(body)).slice(0, MOST_ERROR_TEXT)
   return (type === null ? message : `${type}: ${message}`).slice(0, MOST_ERROR_TEXT)

@@ -1,5 +1,5 @@
 // JSON Schemas as services with strict decoding want them. OpenAI: every property is required, objects are closed, an optional property is
-// nullable instead, and only some keywords are known. A schema that cannot be said so is not claimed to be strict. What is left out of a schema
+// nullable instead, and only some keywords are known. A schema that cannot be expressed this way is not sent as strict. What is omitted from a schema
 // is not lost: the machine holds the answer against the whole of it.
 
 import { HarnDict, HarnList, parseJson, stringifySorted } from '@bridle/vm/families'
@@ -84,7 +84,7 @@ export function isStrictSchema(schema: unknown): boolean {
   return strict !== null && JSON.stringify(order(strict)) === JSON.stringify(order(schema))
 }
 
-/** The order of keys, and of required names, says nothing. */
+/** The order of keys, and of required names, is irrelevant. */
 function order(value: unknown, key = ''): unknown {
   if (Array.isArray(value))
     return key === 'required' ? value.map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value.map((each) => order(each))

@@ -19,7 +19,7 @@ export interface Asked {
   readonly facts: AskedFacts
 }
 
-/** What is known of the model that is asked: ModelFacts of agents/models/services.ts. */
+/** Facts about the requested model: ModelFacts of agents/models/services.ts. */
 export interface AskedFacts {
   /** Whether temperature and its like are taken. */
   readonly sampling: boolean
@@ -111,7 +111,7 @@ export interface AnswerReader {
   readonly body: () => Json
 }
 
-/** An error that a service tells in the midst of an answer. */
+/** An error in the middle of a streamed answer. */
 export class StreamError extends Error {
   readonly category: string
 

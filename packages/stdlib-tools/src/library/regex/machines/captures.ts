@@ -29,7 +29,7 @@ export class Captures {
   private readonly program: Program
   private readonly classes: CharClasses
   private readonly mostMarks: number
-  /** null where the program leaves a choice; undefined where nobody has asked yet. */
+  /** null if the program is ambiguous here; undefined if not yet computed. */
   private onePass: OnePass | null | undefined
   private marks = new Uint32Array(0)
 

@@ -27,7 +27,7 @@ const DEAD = -1
 const MATCHED_AND_DEAD = -2
 /** No match has begun. */
 const IDLE = -3
-/** It goes on to itself, as with all characters but few: what is next of these is looked for. The second: and there is a match. */
+/** It continues to itself, as with all characters but few: what is next of these is looked for. The second: and there is a match. */
 const STAYS = -4
 const MATCHED_AND_STAYS = -5
 /** Above these, negative as they are, are no places. */
@@ -79,7 +79,7 @@ interface State {
 export interface DfaOptions {
   /**
    * `search`: reads forwards, and a match may begin anywhere; `here`: it must begin where reading does; `back`: reads from the end to
-   * the start, and goes on to the longest match.
+   * the start, and continues to the longest match.
    */
   readonly mode: 'search' | 'here' | 'back'
   /** Of a search: whether a match must begin where the text does. */
@@ -408,7 +408,7 @@ export class Dfa {
     return state
   }
 
-  /** Works out and writes down where a state goes with a class. */
+  /** Computes and stores the transition of a state with a class. */
   private stepState(from: number, each: number, progress: number): number {
     const state = this.states[from / this.stride]!
     const { kind, value, next } = this.automaton
@@ -433,7 +433,7 @@ export class Dfa {
     }
     const { clearings } = this
     const statesMade = this.states.length
-    // With nothing under way it goes on where something may begin.
+    // With nothing under way it continues where something may begin.
     const idle = roots.length === 0 && searching && !matched && this.leap !== null
     const place = each === EDGE_CLASS ? DEAD : idle ? IDLE : this.getState(roots, other, searching)
     let to: number
@@ -450,7 +450,7 @@ export class Dfa {
     return to
   }
 
-  /** Sees whether there are but few characters that a state may be left with, now that it goes on to itself with one more class. */
+  /** Sees whether there are but few characters that a state may be left with, now that it continues to itself with one more class. */
   private stayInState(from: number, each: number, state: State): number {
     const { table, classes } = this
     if (state.exits === null) {

@@ -1,6 +1,6 @@
-// The machine that does what no other can: any program on any text, by threads that go on side by side, most preferred first, each
+// The machine that does what no other can: any program on any text, by threads that continue side by side, most preferred first, each
 // with its captures (a Pike machine). It takes time in proportion to program and text, and is the slowest; searches come here when a
-// table of states would explode, and captures when a span is too long to be walked with marks. It can stop anywhere and go on.
+// table of states would explode, and captures when a span is too long to be walked with marks. It can stop anywhere and continue.
 
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
@@ -60,7 +60,7 @@ export class Pike {
     )
   }
 
-  /** Goes on for so many characters; true when the search is over. */
+  /** Continues for this many characters; true when the search is over. */
   run(characters: number): boolean {
     const { program, classes, text, from, end } = this.options
     const { threads, own } = this

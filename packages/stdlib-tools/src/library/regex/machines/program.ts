@@ -30,7 +30,7 @@ export interface Automaton {
   readonly value: Int32Array
   /** Of GO: which capture slot takes the place in the text; -1 for none. */
   readonly slot: Int32Array
-  /** Where it goes on, most preferred first. */
+  /** Where it continues, most preferred first. */
   readonly next: readonly Int32Array[]
 }
 
@@ -208,7 +208,7 @@ function measureLength({ start, kind, value, next }: Automaton, sets: readonly R
 
 /**
  * The program read from its end to its start. Node q says that the program, standing at q, matches what has been read; what leads to
- * q becomes where q goes on. Preference is lost on the way, which is why it only serves to find how far back a match can reach.
+ * q becomes where q continues. Preference is lost on the way, which is why it only serves to find how far back a match can reach.
  */
 export function reverseProgram(program: Program): Automaton {
   const size = program.kind.length

@@ -1,6 +1,6 @@
 // A compiled pattern and its searches: which machine does what. The deterministic automaton finds where the leftmost match ends, read
-// backwards where it begins, and only then, and only if somebody asks, groups are looked for inside. Plain text is found by indexOf.
-// All of it takes time in proportion to the text (and program), whatever the pattern.
+// backwards where it begins, and only then, on request, groups are found inside. Plain text is found by indexOf.
+// All searches take time proportional to the text (and program), for any pattern.
 
 import { detachPart } from '@bridle/vm/families'
 import type { RE2JS } from 're2js'
@@ -14,7 +14,7 @@ import { readProgram, reverseProgram } from './program.js'
 import type { Program } from './program.js'
 import { Sight } from './sight.js'
 
-/** Programs and alphabets above this are no matter for tables. */
+/** Programs and alphabets above this size do not use tables. */
 const MOST_NODES = 1 << 14
 const MOST_CLASSES = 1 << 12
 
@@ -122,7 +122,7 @@ export const PAUSED = -1
  * count. Positions are in UTF-16 units.
  *
  * Searching has its price: units for each character that was read, by the size of the program, which is what the slowest machine takes.
- * It is a fact of pattern and text and grows with `spent`. What would take long stops where it has spent `allowed`, and goes on later.
+ * It is a fact of pattern and text and grows with `spent`. What would take long stops where it has spent `allowed`, and continues later.
  */
 export class Search {
   readonly regex: Regex
@@ -187,7 +187,7 @@ export class Search {
     return idle
   }
 
-  /** Nobody looks at this search any more. */
+  /** The search was abandoned. */
   finish(): void {
     this.text = ''
     this.pike = null
