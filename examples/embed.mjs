@@ -1,5 +1,5 @@
 // A Node program that embeds Bridle: it gives a script two tools, watches the run, freezes it while it waits for a person, and
-// goes on from the bytes as another process would. `node examples/embed.mjs`.
+// resumes from the bytes as another process would. `node examples/embed.mjs`.
 //
 // In a program of your own the import is `@bridle/stdlib-tools`.
 

@@ -48,7 +48,7 @@ export interface RunObjectState {
 
 /** Lines are read in the order of their keys. */
 const LINE = 'line:'
-/** An answer, or null when the run has had it, or nobody waits for it any more. */
+/** An answer, or null if the run has received it or no longer waits for it. */
 const SIGNAL = 'signal:'
 
 export class RunObject {

@@ -116,7 +116,7 @@ const server = createServer((request, response) => {
       })
   })
 })
-// Restate calls an endpoint of ours when an order can go on; with a file this process looks for such orders itself.
+// Restate calls an endpoint of ours when an order can continue; with a file this process polls for such orders itself.
 const endpoint =
   restate === null || place === null
     ? null

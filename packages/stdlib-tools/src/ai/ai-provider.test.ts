@@ -92,7 +92,7 @@ println([r.model, r.input_tokens, r.output_tokens, r.cache_read_tokens])`,
     expect(await ask(500)).toBe('server_error\n')
   })
 
-  test('what is no model is refused', () => {
+  test('a value that is not a model is refused', () => {
     expect(() => aiProvider({})).toThrow('give at least one model')
     expect(() => aiProvider({ a: {} as never })).toThrow('"a" is no model of the AI SDK')
   })
@@ -185,13 +185,13 @@ describe('pieces', () => {
     )
   })
 
-  test('that break off are no answer', async () => {
+  test('a stream that breaks off is not an answer', async () => {
     expect(await run(makeModel(parts.slice(0, 5)), source)).toBe(
       'reasoning <hm>\ntext <Hel>\ntransient_network stream error: the answer broke off before its end\n',
     )
   })
 
-  test('that nobody wants any more end the stream of the model', async () => {
+  test('an abandoned stream ends the stream of the model', async () => {
     let isCancelled = false
     const model = new MockLanguageModelV4({
       provider: 'openai.chat',

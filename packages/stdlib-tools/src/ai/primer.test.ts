@@ -97,7 +97,7 @@ describe('tools', () => {
     expect(primer({ tools, budget: 2_000 })).toContain('shop.tool_0({')
   })
 
-  test('a budget that is no number of tokens is refused', () => {
+  test('a budget that is not a number of tokens is refused', () => {
     expect(() => primer({ budget: -1 })).toThrow(RangeError)
     expect(() => primer({ budget: Number.NaN })).toThrow(RangeError)
   })

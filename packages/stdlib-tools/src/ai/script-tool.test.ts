@@ -118,7 +118,7 @@ return {cents: cents, half: cents / 2.0}
     })
   })
 
-  test('what has no data is said so', async () => {
+  test('values without a data form are reported', async () => {
     const { tool } = makeTool()
     const outcome = await tool.run('let xs: any = (1 to 3).map({ n -> n })\nreturn xs')
     expect(outcome).toMatchObject({ status: 'failed', error: expect.stringContaining('.to_list()') as string })
@@ -323,7 +323,7 @@ describe('approval', () => {
     expect(shop.orders).toHaveLength(2)
   })
 
-  test('a model that asks after its run is told that it waits, and gives no answer by that', async () => {
+  test('a model that asks about its run is told that it waits, which does not answer it', async () => {
     const { tool, shop } = makeTool({}, approve)
     const pending = expectPending(await tool.run(ORDER_TWO))
     expect(await tool.run({ resume: pending.token })).toMatchObject({ status: 'pending', token: pending.token })
@@ -350,7 +350,7 @@ describe('as a tool of the AI SDK', () => {
     expect(shop.orders).toHaveLength(3)
   })
 
-  test('an approval is no answer to a question', async () => {
+  test('an approval does not answer a question', async () => {
     const { tool } = makeTool({}, { approve: { tools: 'shop.order' }, grants: ['approval'] })
     const { run_script: one } = tool.aiSdk()
     const script = 'return ask_user("Name?")'

@@ -369,7 +369,7 @@ test('a client with notices is shown what the script logs; others are not', asyn
   expect(plain.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(['agent_message_chunk'])
 })
 
-test('a client with compactions is told of them', async () => {
+test('a client with compactions is notified of them', async () => {
   const source = `
 llm_mock({text: "summary"})
 for i in range(3) { llm_mock({text: "answer " + "x ".repeat(400)}) }

@@ -138,7 +138,7 @@ test('keys that are doubled: the last one holds', async () => {
   expect(client.heard.some(({ id }) => id === 1)).toBe(false)
 })
 
-test('answers that nobody asked for, and to nobody', async () => {
+test('unexpected answers, and answers to unknown requests', async () => {
   for (const id of [0, 1, 2, '__proto__', 'q1'])
     client.writeRaw(JSON.stringify({ jsonrpc: '2.0', id, result: { capabilities: {} } }))
   client.writeRaw('{"jsonrpc":"2.0","id":1,"error":5}')
@@ -196,7 +196,7 @@ describe('sessions', () => {
     })
   })
 
-  test('words that nobody hears are bounded', async () => {
+  test('unread input is bounded', async () => {
     await client.request('session/new', {})
     const say = (content: string) => client.request('session/input', { sessionId: 's1', content })
     for (let at = 0; at < 5; at++) expect(await say('x'.repeat(1_000_000))).toHaveProperty('result')

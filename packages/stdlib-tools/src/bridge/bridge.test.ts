@@ -105,7 +105,7 @@ describe('the connection', () => {
     expect(await catchFailure(peer.request('after', {}))).toBe('BridgeError: Bridge: host closed connection before responding')
   })
 
-  test('an answer that is too long ends the wait for it, and the connection goes on', async () => {
+  test('an answer that is too long ends the wait for it, and the connection continues', async () => {
     const { peer } = await makeWire(
       ({ id, method }, say) => say(makeLine({ id, result: method === 'huge' ? 'x'.repeat(5000) : 'small' })),
       { maxLineBytes: 1000 },
@@ -251,7 +251,7 @@ println(unwrap_err(tool_try("forbidden", {})).code)
     expect((await run.result).output).toMatch(/^caught: .*deep/)
   })
 
-  test('a late answer is for nobody, also when the call is made again', async () => {
+  test('a late answer is dropped, also when the call is repeated', async () => {
     const held: unknown[] = []
     const { peer } = await makeWire(
       ({ id, method }, say) => {

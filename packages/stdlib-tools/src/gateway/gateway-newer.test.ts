@@ -135,7 +135,7 @@ describe.each(Object.entries(WAYS))('over %s', (_, serve) => {
     expect(removed).toEqual([])
   })
 
-  test('without forms a run waits, and goes on with a later request of a client that has them', async () => {
+  test('without forms a run waits, and continues with a later request of a client that has them', async () => {
     const { gateway } = await startGateway()
     const open = await serve(gateway)
     const pending = await run(await connect(await open()), REMOVE)

@@ -141,7 +141,7 @@ test('grants: patterns of tools, constraints of arguments', async () => {
   expect(await run(closed, REMOVE)).toMatchObject({ status: 'failed' })
 })
 
-test('budgets are of a client, whatever sessions it opens', async () => {
+test('budgets belong to a client, not to its sessions', async () => {
   const { url } = await serveNotes()
   const gateway = makeGateway({ approve: false, servers: { notes: { url } }, budgets: { tools: { 'notes.*': 1 } } })
   expect(await run(await connect(gateway, undefined, 'ada'), REMOVE)).toMatchObject({ status: 'done' })

@@ -116,7 +116,7 @@ describe('a builtin that is called by its name as a text', () => {
   })
 })
 
-describe('what a run was started with is no effect', () => {
+describe('reading the input of a run is not an effect', () => {
   const INPUT = 'import { runtime_pipeline_input } from "std/runtime"\nreturn runtime_pipeline_input().n'
 
   test.each([INPUT, 'return host_call("runtime.pipeline_input", {}).n'])('%s', async (script) => {

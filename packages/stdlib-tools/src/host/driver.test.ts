@@ -124,7 +124,7 @@ test('an answer comes before a timer that is later', async () => {
   expect(machine().log).toEqual(['answer 1 "x" at 1000'])
 })
 
-test('a slice that is over gives the thread back and goes on', async () => {
+test('a finished slice yields the thread and continues', async () => {
   const { driver, machine } = drive([() => makeYielded(), () => makeYielded(), () => makeDone()], () => answered(null))
   await driver.run()
   expect(machine().log).toEqual(['resume at 1000', 'resume at 1000'])
@@ -211,7 +211,7 @@ test('exit ends the run with its status, within 0…255', async () => {
   expect(await driver.run()).toEqual({ kind: 'exit', code: 255 })
 })
 
-test('what a task no longer waits for is told to stop, and its answer is dropped', async () => {
+test('an effect that its task no longer awaits is aborted, and its answer is dropped', async () => {
   const signals: AbortSignal[] = []
   const { driver, machine } = drive(
     [

@@ -165,7 +165,7 @@ describe('what a provider answers', () => {
   })
 })
 
-test('input that is no data is refused, however it is wrong', () => {
+test('input that is not data is refused, for every reason', () => {
   const input: unknown[] = [nestList(100_000), shareDict(40), makeRevoked(), Symbol('s'), Object.assign([], { length: 4e9 })]
   for (const each of input) expect(() => plainFromHost(each)).toThrow(NotDataError)
 })

@@ -67,7 +67,7 @@ describe('a kept program', () => {
     expect(await runToOutcome(programs, SCRIPT)).toBe('another program\n')
   })
 
-  test('tells the same place when it fails, and the same of itself when asked', async () => {
+  test('reports the same position when it fails, and the same facts about itself', async () => {
     const programs = new MemoryPrograms()
     const text = 'pipeline main() {\n  println(1)\n  throw "no"\n}\n'
     const first = await runToOutcome(programs, text)
@@ -161,7 +161,7 @@ describe('programs in files', () => {
     expect(statSync(join(folder, 'one', name)).mode & 0o077).toBe(0)
   })
 
-  test('do not grow without end: the oldest go, and folders that nobody writes to', () => {
+  test('do not grow without limit: the oldest go, and unused folders', () => {
     const abandoned = programFiles(folder, 'abandoned')
     abandoned.write('x', new Uint8Array(1))
     utimesSync(join(folder, 'abandoned'), 0, 0)
@@ -179,7 +179,7 @@ describe('programs in files', () => {
     expect(programs.read('new')).not.toBeNull()
   })
 
-  test('that cannot be written are no error', () => {
+  test('an entry that cannot be written is not an error', () => {
     writeFileSync(join(folder, 'file'), '')
     const programs = programFiles(join(folder, 'file'), 'one')
     programs.write('x', new Uint8Array(1))

@@ -65,7 +65,7 @@ describe('a snapshot carries the limits of its run', () => {
     expect(await resumeToEnd(bytes, { limits: { fuel: 1e9 } })).toBe('fuel')
   })
 
-  test('unless it is widened, which is told', async () => {
+  test('unless it is widened, which is reported', async () => {
     const bytes = await writeSnapshot(LESS)
     expect(await resumeToEnd(bytes, { widen: true })).toBe('went on\n')
     const { authority } = describeSnapshot(bytes)
@@ -87,7 +87,7 @@ describe('a snapshot carries the limits of its run', () => {
     run.cancel()
   })
 
-  test('how often the thread is given back is the affair of who goes on with it', async () => {
+  test('slice limits are those of the resuming host', async () => {
     const bytes = await writeSnapshot({ limits: { sliceFuel: 100 } })
     expect(describeSnapshot(bytes).authority!.limits).not.toHaveProperty('sliceFuel')
   })

@@ -426,7 +426,7 @@ return r
 `
   const resolve = memoryModules({ lib: 'var n = 0\npub fn counter() { n = n + 1\n return n }' })
 
-  test('a run goes on elsewhere from where it waited', async () => {
+  test('a run is resumed elsewhere from where it waited', async () => {
     const first = makeGated()
     const host = makeRuntime({ tools: [first.tool], resolve })
     const run = host.start(host.compile(source), { runId: 'r1' })
@@ -547,7 +547,7 @@ println(await(t))
     expect(end).toMatchObject({ kind: 'ended', output: result.output, end: { kind: 'done' } satisfies Partial<DriveEnd> })
   })
 
-  test('a changed program diverges, and the first difference is told', async () => {
+  test('a changed program diverges, and the first difference is reported', async () => {
     const { journal, host } = await makeRecorded()
     const end = host.replay(host.compile(source.replace('"/a.txt"', '"/b.txt"')), journal.entries)
     expect(end).toMatchObject({
@@ -586,7 +586,7 @@ println(await(t))
     expect(replayed.kind === 'ended' && replayed.trace).toBe((entries.at(-1) as { trace?: string }).trace)
   })
 
-  test('a replay stops in front of any call and goes on from there as a run of its own', async () => {
+  test('a replay stops before any call and continues from there as a separate run', async () => {
     const { journal, host, module, result } = await makeRecorded()
     const calls = listCalls(journal.entries)
     expect(calls.map(({ id }) => id)).toEqual(calls.map((_, at) => at + 1))

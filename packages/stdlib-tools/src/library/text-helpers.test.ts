@@ -7,7 +7,7 @@ import { ignoreRules } from './project/ignore.js'
 import { EventReader, formatEvent, parseFrame } from './http/sse-format.js'
 
 describe('server-sent events', () => {
-  test('events are whole whatever the chunks are', () => {
+  test('events are whole for any chunks', () => {
     const text = ': hello\n\nevent: a\ndata: 1\ndata: 2\nid: x\n\ndata: last\r\n\r\n'
     for (const size of [1, 3, 1000]) {
       const reader = new EventReader('')

@@ -68,7 +68,7 @@ const readText = (result: unknown): string =>
   (result as { readonly content: readonly { readonly text: string }[] }).content[0]!.text
 
 describe.each(Object.entries(WAYS))('over %s', (_, way) => {
-  test('a tool writes to the log of its client, tells how far it is, asks its model, its person and its roots', async () => {
+  test('a tool uses its client: log, progress, model, person and roots', async () => {
     const ask = makeTool('ask', async ({ client, progress, tools }) => {
       client!.log('warn', { low: 'water' }, 'kettle')
       client!.log('debug', 'not heard')

@@ -59,7 +59,7 @@ describe('lists without end', () => {
   })
 })
 
-test('bad tools are left out and told about; the others stay', async () => {
+test('invalid tools are omitted and reported; the others remain', async () => {
   const tools = `[{ name: 'good', inputSchema: { type: 'object' } }, { name: 'good' }, { name: 'a b' }, { name: 7 }, 5, {},
     { name: 'wordy', description: 'x'.repeat(40000) }, { name: 'wide', inputSchema: { type: 'object', enum: Array(90000).fill('abc') } },
     { name: 'text', inputSchema: { type: 'string' } }, { name: 'back', inputSchema: { type: 'object', properties: { a: { pattern: '(a)\\\\1' } } } },
@@ -91,7 +91,7 @@ describe('floods', () => {
     })
     expect(await listToText(made)).toBe("MCP server 'hostile' sends notifications and answers nothing (maxNotifications is 1000)")
   })
-  test('answers with wrong ids are no answers', async () => {
+  test('answers with wrong ids are ignored', async () => {
     const made = makeConnections(`send({ id: 99999, result: {} }); send({ id: 'x', result: {} })`, { timeoutMs: 300 })
     expect(await listToText(made)).toContain("did not respond to 'tools/list' within")
   })

@@ -101,7 +101,7 @@ test('servers of the first revision are spoken to by events; headers go with eac
   expect(new Set(headers.map((each) => each['x-key']))).toEqual(new Set(['k']))
 })
 
-test('a server that knows neither way is told of as it answered first', async () => {
+test('a server that supports neither way is reported with its first answer', async () => {
   const nothing = await serve('nothing', (_request, response) => response.writeHead(404).end('no such page'))
   const host = createRuntime({ providers: [mcpProvider({ servers: { s: { url: `http://${nothing}/mcp` } } })], grants: ['mcp'] })
   expect(await host.run('return try { mcp_ensure_active("s") } catch (e) { to_string(e) }')).toContain('MCP error (404)')

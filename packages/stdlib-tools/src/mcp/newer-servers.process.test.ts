@@ -152,7 +152,7 @@ return [mcp_call(s, "add", {a: 2, b: 3}), mcp_list_tools(s).map({ t -> t.name })
     expect(await run(`return try { ${source} } catch (e) { to_string(e) }`, { s: { url } })).toMatch(/elicitation|capabilit/i)
   })
 
-  test('arguments that a schema designates are headers too, also of tools that nobody listed', async () => {
+  test('arguments that a schema designates are headers too, also for tools that were not listed', async () => {
     seen.length = 0
     expect(await run(`return mcp_call(mcp_ensure_active("s"), "routed", {region: "Zürich"})`, { s: { url } })).toBe('Zürich')
     expect(seen.at(-1)!.headers['mcp-param-region']).toBe('=?base64?WsO8cmljaA==?=')
@@ -197,7 +197,7 @@ return true`
     }
   })
 
-  test('a call that is cancelled ends, and the connection goes on', async () => {
+  test('a cancelled call ends, and the connection continues', async () => {
     const connections = new McpConnections({
       servers: { s: { url } },
       handlers: { ...handlers, 'elicitation/create': () => new Promise(() => {}) },

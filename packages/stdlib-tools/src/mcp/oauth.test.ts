@@ -246,7 +246,7 @@ test('a host that wants bound tokens only sends no others', async () => {
   expect(await makeRuntime(server, { ...PERSON, dpop: 'always' }).run(CALL)).toEqual(['called', 'called'])
 })
 
-test('whoever loses every race for the renewal has the tokens of the others', async () => {
+test('a process that loses every renewal race has the tokens of the others', async () => {
   const server = await startGuarded()
   const store = memoryAuthStore()
   const auth: McpAuth = { redirectUrl: REDIRECT, store, authorize: agree }

@@ -259,7 +259,7 @@ describe('runs', () => {
     ])
   })
 
-  test('a snapshot in mid-call goes on with a connection of its own', async () => {
+  test('a snapshot taken during a call resumes with its own connection', async () => {
     const source = `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {n: 1}))\nprintln(host_call("test.wait"))\nprintln(mcp_call(c, "echo", {n: 2}))`
     let reached: () => void = () => {}
     const waiting = new Promise<void>((resolve) => void (reached = resolve))

@@ -115,7 +115,7 @@ describe('over HTTP', () => {
     })
   })
 
-  test('what a handler asks for ends the request; the code goes on, and is not begun anew', async () => {
+  test('input that a handler requests ends the request; the handler continues and does not restart', async () => {
     const client = await connectHttp(await startHttp(await startScript(ASKING)), PERSON)
     expect(readText(await client.callTool({ name: 'ask', arguments: {} }))).toBe('1 to one, to two, file:///work')
   })
@@ -127,7 +127,7 @@ describe('over HTTP', () => {
     expect(readText(await client.callTool({ name: 'try_sample', arguments: {} }))).toBe('without')
   })
 
-  test('progress is told on the stream of the request, log lines to those who want them', async () => {
+  test('progress is sent on the stream of the request, log lines to clients that requested them', async () => {
     const client = await connectHttp(await startHttp(await startScript(ASKING)))
     const lines: unknown[] = []
     client.setNotificationHandler('notifications/message', ({ params }) => void lines.push(params.data))
@@ -233,7 +233,7 @@ describe('over HTTP', () => {
     expect((await ask(url, 'tools/call', next, as('k1'))).body.error).toMatchObject({ code: -32602 })
   })
 
-  test('answers without a state are good for a call that begins; what is no answer is refused', async () => {
+  test('answers without a state are used by a new call; invalid answers are refused', async () => {
     const url = await startHttp(await startScript(ASKING))
     const inputResponses = { first: answer, second: answer, 'input-3': { roots: [{ uri: 'file:///w' }] }, other: answer }
     const all = await ask(url, 'tools/call', { name: 'ask', arguments: {}, inputResponses })
@@ -310,7 +310,7 @@ test('over fetch', async () => {
   expect(readText(await client.callTool({ name: 'ask', arguments: {} }))).toBe('1 to one, to two, file:///work')
 })
 
-test('over streams, where requests follow each other and nobody shakes hands', async () => {
+test('over streams, without a handshake', async () => {
   const [there, back] = [new PassThrough(), new PassThrough()]
   const connection = new McpServerConnection(
     await startScript(ASKING),
@@ -394,7 +394,7 @@ mcp_tools(offer())`
     expect(await connections.callTool('s', 'fails', {}, NEVER)).toEqual(failed)
   })
 
-  test('a call that is cancelled cancels its task; whoever takes no part in tasks gets the result, or is told', async () => {
+  test('a cancelled call cancels its task; a client without tasks gets the result, or an error', async () => {
     const connections = await connectOwn()
     expect(await connections.callTool('s', 'waits', {}, NEVER, 50)).toMatchObject({ ok: false })
     const client = await connectHttp(await startHttp(await startScript(source)), PERSON)

@@ -113,7 +113,7 @@ ${makeTool('work', 'work')}`
     expect(steps.at(-1)).toEqual({ progress: 50, total: 100, message: 'half' })
   })
 
-  test('a run tells its host', async () => {
+  test('a run reports to its host', async () => {
     const reports: unknown[] = []
     await createRuntime().run('progress("a", "b", 1, 2)\nlog_error("no", {x: [1]})', {
       onEvent: (event) => (event.type === 'report' ? void reports.push(event.report) : undefined),
@@ -255,7 +255,7 @@ function withNested(expected: unknown): object {
   )
 }
 
-test('parts that lack something, or have something else, are told as texts all the same', async () => {
+test('incomplete or unknown content parts are sent as texts', async () => {
   const client = await connectClient(
     await startRegistered(`
 ${makeTool('parts', '{ args -> [{text: 5}, {text: nil}, {type: "text", text: [1]}, {type: "text"}, {type: "zz", n: 1}, nil] }')}
@@ -289,7 +289,7 @@ mcp_resource_template({uri_template: "c:{id}", name: "C", handler: { v -> {blob:
     expect(await client.listResources()).toEqual({ resources: [{ uri: 'a:1', name: 'A', mimeType: 'image/png' }] })
   })
 
-  test('a resource that was registered again with subscribe: true is told to subscribers', async () => {
+  test('a resource that is registered again with subscribe: true notifies subscribers', async () => {
     const client = await connectClient(
       await startRegistered(`
 fn put(text) { mcp_resource({uri: "a:1", name: "A", text: text, subscribe: true}) }
@@ -407,7 +407,7 @@ return [
     return createRuntime({ providers: [mcpProvider(options)], grants }).run(makeScript(address ?? server.url))
   }
 
-  test('reaches a server that nobody declared, under the powers of mcp and http', async () => {
+  test('reaches an undeclared server, under the powers of mcp and http', async () => {
     expect(await run(['mcp', 'http'])).toEqual([
       '1.5',
       'execution_failed: broken',

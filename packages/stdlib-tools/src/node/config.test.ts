@@ -64,7 +64,7 @@ test('what a file says, with defaults, texts of the environment and secrets by n
   expect(JSON.stringify(config)).not.toContain('s3cret')
 })
 
-test.each(['constructor', 'toString', '__proto__'])('a secret in the variable %s is one that nobody set', (variable) => {
+test.each(['constructor', 'toString', '__proto__'])('a secret in the unset variable %s is missing', (variable) => {
   put('a/bridle.toml', FULL.replaceAll('THE_KEY', variable))
   expect(() => load({ AGENT: 'me' }).secret('anthropic.api_key_env')).toThrow(
     expect.objectContaining({ code: 'secret_missing', variable }) as Error,

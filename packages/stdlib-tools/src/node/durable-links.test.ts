@@ -144,7 +144,7 @@ describe('events', () => {
     ])
   })
 
-  test('nobody emits in time', async () => {
+  test('no event arrives in time', async () => {
     expect(await call(({ events }) => events.waitAfter('never', 0, { timeoutMs: 1000 }))).toBe('durable_effect_event_timeout')
   })
 })
@@ -290,7 +290,7 @@ return "paid"`
     }
   })
 
-  test('a parked run that is cancelled; nobody is at work then', async () => {
+  test('a parked run that is cancelled, without a worker', async () => {
     const world = await openWorld()
     const made: string[] = []
     const tools = makeShop(made, ({ durable }) => durable.waitFor('paid'))
@@ -366,7 +366,7 @@ describe('attachments', () => {
 })
 
 describe('the prepare step', () => {
-  test('is made once, also when the call goes on in another process', async () => {
+  test('is executed once, also when the call continues in another process', async () => {
     let prepared = 0
     const commits = await sweepKills(
       CALL,

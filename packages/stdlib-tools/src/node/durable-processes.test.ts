@@ -45,7 +45,7 @@ test('start, signal, await, events', async () => {
   await worker.stop()
 })
 
-test('cancel, and what nobody has', async () => {
+test('cancel, and unknown runs', async () => {
   const world = await openWorld()
   const { runtime, worker } = world.open({})
   const { processes } = worker

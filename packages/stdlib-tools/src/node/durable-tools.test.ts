@@ -89,7 +89,7 @@ describe('steps', () => {
     expect(await killAtEachCommit(4)).toBeGreaterThan(8)
   })
 
-  test('a step whose end nobody knows is not made again, unless it says that it may', async () => {
+  test('a step with an unknown outcome is not repeated, unless it allows that', async () => {
     for (const [recovery, value, times] of [
       [undefined, 'unknown_outcome', 1],
       ['idempotent', 7, 2],
@@ -180,7 +180,7 @@ describe('events', () => {
     },
   )
 
-  test('an answer before the wait is kept; the time of a wait does not begin anew, and who comes late is told so', async () => {
+  test('an answer before the wait is kept; the time of a wait does not restart, and a late answer is reported as such', async () => {
     const world = await openWorld()
     const keys = new Map<string, string>()
     const wait = makeTool(async ({ durable, runId }) => {
@@ -252,7 +252,7 @@ describe('calls that are completed later', () => {
     expect(journals[1]).toEqual(journals[0])
   })
 
-  test('nobody in time: the call fails or the run, and who comes late is told so', async () => {
+  test('no answer in time: the call or the run fails, and a late answer is reported as such', async () => {
     for (const [onTimeout, ended] of [
       ['error', { status: 'done', value: 'timeout' }],
       ['fail-run', { status: 'failed' }],

@@ -74,7 +74,7 @@ sleep(3d)
 step({n: 8})
 return {receipt: receipt, answer: answer, second: second, nested: nested, seen: seen}`
 
-test('a run is kept when submit resolves, waits for days without memory, and goes on where it waited', async () => {
+test('a run is kept when submit resolves, waits for days without memory, and continues where it waited', async () => {
   const world = await openWorld()
   const ledger = openLedger()
   const { runtime, worker } = world.open({ tools: ledger.tools() })
@@ -157,10 +157,10 @@ test('a hundred reads and a write are two commits', async () => {
   await worker.stop()
 })
 
-describe('what cannot go on is kept', () => {
+describe('runs that cannot continue are kept', () => {
   const ASK = 'import { ask } from "host/w"\nlet a = ask({})\nreturn a'
 
-  test('a program that goes another way is stuck, listed, and goes on when it is retried under the right one', async () => {
+  test('a run with a different program is stuck, listed, and continues when it is retried with the right one', async () => {
     const world = await openWorld()
     const source = 'import { steps } from "std/own"\nreturn steps()'
     const library = (n: number): string =>
@@ -189,7 +189,7 @@ describe('what cannot go on is kept', () => {
     await back.worker.stop()
   })
 
-  test('a worker without the tool is not given the run, and the list says what nobody has', async () => {
+  test('a worker without the tool is not given the run, and the list names the missing tool', async () => {
     const world = await openWorld()
     const ledger = openLedger()
     const first = world.open({ tools: ledger.tools() })
@@ -232,7 +232,7 @@ describe('what cannot go on is kept', () => {
   })
 })
 
-test('a worker that slept past its lease changes nothing any more, and its run goes on elsewhere', async () => {
+test('a worker that slept past its lease cannot change anything, and its run continues elsewhere', async () => {
   const world = await openWorld()
   const worker = await world.store.join({ name: 'sleepy', leaseMs: LEASE_MS, tools: null }, world.clock.now())
   const ledger = openLedger()
@@ -267,7 +267,7 @@ test('a run is cancelled wherever it is: parked, and in the memory of a worker',
   await worker.stop()
 })
 
-test('the time limit of a tool that waits for somebody holds while the run is parked', async () => {
+test('the time limit of a tool that waits for an answer holds while the run is parked', async () => {
   const world = await openWorld()
   const ask = defineTool({ name: 'w.ask', timeoutMs: 60_000, execute: () => pending('approval') })
   const { runtime, worker } = world.open({ tools: [ask] })

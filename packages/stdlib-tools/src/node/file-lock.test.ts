@@ -61,7 +61,7 @@ test.each([
   expect(readdirSync(box)).toEqual([])
 })
 
-test('a lock that somebody made after ours was taken away stays theirs', () => {
+test('a lock that was created after ours was removed belongs to its creator', () => {
   withFileLock(lock, () => {
     rmSync(lock)
     symlinkSync('theirs', lock)
@@ -81,7 +81,7 @@ test('a process that holds on is named', () => {
   }
 })
 
-test('what is no lock is no lock', () => {
+test('an invalid lock file is not a lock', () => {
   expect(() => withFileLock(join(box, 'nowhere', 'x.lock'), () => 'never')).toThrow('ENOENT')
   writeFileSync(join(box, 'file'), '')
   expect(() => withFileLock(join(box, 'file', 'x.lock'), () => 'never')).toThrow('ENOTDIR')

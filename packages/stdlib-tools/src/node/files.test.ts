@@ -189,7 +189,7 @@ describe('between judging a path and using it', () => {
     },
   )
 
-  test('a file becomes a link that leads out: what stat says is not told', () => {
+  test('a file becomes a link that leads out: the result of stat is not revealed', () => {
     const sandbox = new SwappingSandbox({ roots: [root] })
     const makeProvider = fsProvider(new Workspace({ root, sandbox, env: {} }))
     sandbox.swap = () => {
@@ -308,7 +308,7 @@ describe.each([
     expect(bytes.ok && [...(bytes.value as { data: Uint8Array }).data]).toEqual([104, 101, 108, 108, 111])
   })
 
-  test('what the system refuses is told in its words', () => {
+  test('errors of the system keep its message', () => {
     const ask = makeProvider(sandboxed)
     expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
       ok: true,
@@ -429,7 +429,7 @@ test.skipIf(process.platform === 'win32')('a device without an end is read up to
   expect(ask('fs.read', { path: '/dev', encoding: 'utf8' })).toMatchObject({ value: { code: 'EISDIR' } })
 })
 
-test('folders are made with their parents, and where that cannot be it is said', () => {
+test('folders are created with their parents, and failures are reported', () => {
   for (let time = 0; time < 2; time++) makeFolders(join(root, 'p/q/r'), 0o700)
   expect(statSync(join(root, 'p/q/r')).isDirectory()).toBe(true)
   for (const name of ['a.txt', 'a.txt/x/y']) expect(() => makeFolders(join(root, name))).toThrow('ENOTDIR')
@@ -529,7 +529,7 @@ test('modules: beside, with the suffix added, from packages, not from outside', 
   }
 })
 
-test('modules of a confined run: not from outside, by no path or link, and nothing is said of what is there', () => {
+test('modules of a confined run: not from outside, by no path or link, and existing files are not revealed', () => {
   const resolve = fileModules({ root, sandbox: new FileSandbox({ roots: [root] }) })
   writeFileSync(join(root, 'lib.harn'), 'pub fn f() {}')
   writeFileSync(join(box, 'other', 'm.harn'), 'pub let m = 1')

@@ -214,7 +214,7 @@ describe('packed bodies', () => {
     for (const path of ['gzip', 'br', 'zstd']) expect(await runScript(source.replace('PATH', path))).toBe('pack|ed|')
   })
 
-  test('an encoding that is not known is no reason to look inside', () => {
+  test('a body with an unknown encoding is passed on unchanged', () => {
     const body = {} as never
     expect(unpackBody(body, 'gzip, snappy', 1)).toBeNull()
     expect(unpackBody(body, undefined, 1)).toBeNull()
@@ -243,7 +243,7 @@ describe('bodies', () => {
     expect(await askExpression('http_get("BASE/repeated").headers')).toMatch(/link: <x>, <y>, set-cookie: a=1, b=2/)
   })
 
-  test('what is no HTTP, and nobody there', async () => {
+  test('a peer that does not speak HTTP, and no peer', async () => {
     expect(await askExpression('http_get("BASE/garbage?token=secret")')).toMatch(
       /^error: http: request failed: error sending request for url \(http:\/\/127\.0\.0\.1:\d+\/garbage\?token=%5Bredacted%5D\): /,
     )
@@ -320,7 +320,7 @@ describe('redirects', () => {
     for (const name of ['authorization', 'cookie', 'x-api-key']) expect(left).not.toContain(`"${name}"`)
   })
 
-  test('in a circle, and no further than is said', async () => {
+  test('redirect loops, and the redirect limit', async () => {
     const circle = encodeURIComponent('/to?status=302&to=')
     expect(await askExpression(`http_get("BASE/to?status=302&to=")`)).toMatch(
       /^error: http: request failed: error following redirect for url \(.*\): too many redirects$/,

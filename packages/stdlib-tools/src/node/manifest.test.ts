@@ -72,14 +72,14 @@ env = { A = "\${env:BRIDLE_TEST_NONE}" }
     expect(mcpServers['local']?.problem).toBe('harn.toml: mcp[1].env.A: the environment has no variable BRIDLE_TEST_NONE')
   })
 
-  test('folders that a server is told of count from the manifest', () => {
+  test('roots of a server are relative to the manifest', () => {
     const text =
       '[[mcp]]\nname = "a"\ncommand = "x"\nroots = ["notes", "/srv"]\n\n[[mcp]]\nname = "b"\ncommand = "x"\nroots = false\n'
     const { mcpServers } = readManifest('/work/harn.toml', text)
     expect([mcpServers['a']?.roots, mcpServers['b']?.roots]).toEqual([['/work/notes', '/srv'], false])
   })
 
-  test('a name that every object has is no variable', () => {
+  test('a property of Object.prototype is not a variable', () => {
     const auth = 'auth = { client_id = "me", client_secret_env = "constructor" }'
     const { mcpServers } = readManifest('harn.toml', `[[mcp]]\nname = "a"\nurl = "http://127.0.0.1:1/mcp"\n${auth}\n`)
     expect(mcpServers['a']).toMatchObject({ auth: { clientId: 'me' } })

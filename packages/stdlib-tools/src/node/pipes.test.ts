@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     expect(await written).toMatchObject({ ok: true })
   })
 
-  test('what is no text is refused as such', async () => {
+  test('content that is not text is refused as such', async () => {
     const ask = makeProvider()
     const read = ask('fs.read', { path: 'pipe', encoding: 'utf8' })
     await ask('fs.write', { path: 'pipe', op: 'write', data: new Uint8Array([0xff]) })
@@ -68,13 +68,13 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     expect(await asked).toMatchObject({ value: { refused: true, detail: 'interrupted' } })
   })
 
-  test('a reader that leaves early is an error of whoever writes', async () => {
+  test('a reader that leaves early is an error of the writer', async () => {
     const asked = makeProvider()('fs.write', { path: 'pipe', op: 'write', data: 'y'.repeat(1_000_000) })
     execFile('head', ['-c', '5', pipe])
     expect(await asked).toMatchObject({ value: { refused: true, code: 'EPIPE' } })
   })
 
-  test('confined, nobody waits', () => {
+  test('a confined run does not wait', () => {
     const ask = makeProvider(new FileSandbox({ roots: [root] }))
     expect(ask('fs.read', { path: 'pipe', encoding: 'utf8' })).toMatchObject({ value: { data: '' } })
     expect(ask('fs.write', { path: 'pipe', op: 'write', data: 'x' })).toMatchObject({

@@ -116,7 +116,7 @@ test('one that the host does not have, and one that grants leave out', async () 
   ])
 })
 
-test('it is no variable of the run', async () => {
+test('it is not a variable of the run', async () => {
   expect((await run('[env("KEY"), env_or("KEY", "none")]')).output).toBe('[nil, none]\n')
 })
 

@@ -74,7 +74,7 @@ describe('skills in folders', () => {
     expect(find('nowhere')).toBeNull()
   })
 
-  test('what cannot be read is told', () => {
+  test('unreadable files are reported', () => {
     const { problems, registry } = discoverSkills({
       manifest: null,
       env: { ...env, HOME: join(folder, 'none'), XDG_CONFIG_HOME: join(folder, 'none'), HARN_SKILLS_PATH: join(folder, 'bad') },

@@ -328,7 +328,7 @@ test('sockets and servers of a run end with it', async () => {
   expect(await ended).toBeGreaterThan(0)
 })
 
-describe('HARN_EGRESS_… of whoever starts the run', () => {
+describe('HARN_EGRESS_… of the starting process', () => {
   const narrow = (source: string): Promise<unknown> =>
     createRuntime({
       providers: nodeProviders({
@@ -358,7 +358,7 @@ describe('HARN_EGRESS_… of whoever starts the run', () => {
   })
 })
 
-describe('what nobody takes', () => {
+describe('unread messages and unaccepted connections', () => {
   const never = new AbortController().signal
 
   /** What the provider answered, as data. */

@@ -213,7 +213,7 @@ test('the context goes to services outside where the host says so', async () => 
   expect(asked).toEqual([expect.not.objectContaining({ traceparent: expect.anything() as unknown }), expect.anything()])
 })
 
-test('MCP servers are told in _meta, and what is said there stays', () => {
+test('MCP servers get the context in _meta, and existing values stay', () => {
   const seen: Effect[] = []
   const perform = withPropagation({ findContext: (id, to) => ({ traceparent: `${to}-${id}` }) }, (effect) => {
     seen.push(effect)

@@ -186,7 +186,7 @@ return [record.content, record.finish_reason, record.tokens_used > 0, vector, ba
   expect(await run(source)).toEqual(['hello', 'stop', true, [1, 2.5], 'bare', 32, 'invalid_args'])
 })
 
-test('results of pure tools are kept for the run, and the trace tells', async () => {
+test('results of pure tools are cached for the run, and the trace says so', async () => {
   const source = `
 import { events } from "std/trace"
 for _ in range(3) { tool_call("crypto.sha256", {input: "abc"}) }

@@ -154,7 +154,7 @@ async function drive(engine: Engine, made: Map<string, number>): Promise<unknown
 
 const WHOLE = [[0, 1, 2], 10, 'yes', 20, [101, 102]]
 
-test('a run that nobody disturbs', async () => {
+test('an undisturbed run', async () => {
   const made = new Map<string, number>()
   expect(await drive(new Engine(), made)).toEqual(WHOLE)
   expect([...made.values()].every((times) => times === 1)).toBe(true)

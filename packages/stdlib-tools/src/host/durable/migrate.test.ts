@@ -87,7 +87,7 @@ test('a program that ends before the recorded calls do is a difference', async (
   await worker.stop()
 })
 
-test('a stuck run goes on as a program that does the same', async () => {
+test('a stuck run continues with a program that behaves the same', async () => {
   const { world, ledger, runtime, worker } = await openWaiting()
   await worker.stop()
   const { program } = (await world.store.read('r'))!

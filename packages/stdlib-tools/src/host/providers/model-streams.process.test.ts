@@ -237,7 +237,7 @@ println(left <= 16)`,
   expect(output).toBe('65536\ntrue\n')
 })
 
-test('a host is told of the pieces, of their end, and of answers that do not count', async () => {
+test('a host receives the pieces, their end, and the restart of an answer', async () => {
   let asked = 0
   serve = (response, body, url) =>
     inPieces(asked++ === 0 ? sse({ choices: [{ delta: { content: 'lo' } }] }) : openaiText('Hel', 'lo'), 999)(response, body, url)
@@ -296,7 +296,7 @@ test('a run that is cancelled ends its request', async () => {
   expect((await started.result).status).toBe('cancelled')
 })
 
-test('the journal has the pieces: a replay asks nobody', async () => {
+test('the journal has the pieces: a replay makes no request', async () => {
   const journal = new MemoryJournal()
   const runtime = makeRuntime()
   serve = inPieces(openaiText('a', ' b'), 30)
@@ -309,7 +309,7 @@ test('the journal has the pieces: a replay asks nobody', async () => {
   expect(bodies).toEqual([])
 })
 
-test('a run that goes on in another process is told that the stream is lost', async () => {
+test('a run that is resumed in another process gets an error for the lost stream', async () => {
   serve = (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(sse({ choices: [{ delta: { content: 'a' } }] }))

@@ -286,7 +286,7 @@ test('OpenAI: an account without money is asked once', async () => {
   expect([output, bodies.length]).toEqual(['rate_limit terminal\n', 1])
 })
 
-test('OpenAI: arguments that are no JSON are told to the model with their text', async () => {
+test('OpenAI: arguments that are not JSON are reported to the model with their text', async () => {
   const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"path": "a' } }
   const answer = { choices: [{ message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }] }
   const { output, bodies } = await run(loop('provider: "openai", model: "gpt-4o"'), [answer, chat('done ##DONE##')])

@@ -109,7 +109,7 @@ test.each(BEGINNINGS)('%s: an answer without its end, and a connection that brea
   expect(await run(model, pieces, new TypeError('terminated'))).toBe('<tea>\ntransient_network transient\n')
 })
 
-test.each(BEGINNINGS)('%s: an event that is no JSON', async (model, pieces) => {
+test.each(BEGINNINGS)('%s: an event that is not JSON', async (model, pieces) => {
   const broken = model.startsWith('ollama') ? '{"message\n' : 'data: {"cho\n\n'
   expect(await run(model, [...pieces, broken])).toBe('<tea>\ntransient_network transient\n')
 })

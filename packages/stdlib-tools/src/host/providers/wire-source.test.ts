@@ -6,7 +6,7 @@ import { readDeltas } from './wire-source.js'
 import { findWire } from './wires/index.js'
 import { readAsked } from './wires/wire.js'
 
-test('whoever does not read holds the service back: a chunk is read when a piece is asked for', async () => {
+test('a slow reader slows the service down: a chunk is read when a piece is requested', async () => {
   let pulls = 0
   const piece = new TextEncoder().encode('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
   const body = new ReadableStream<Uint8Array>(

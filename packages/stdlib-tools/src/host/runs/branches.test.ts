@@ -151,7 +151,7 @@ test('a run that the host holds can be gone on with later, by anybody', async ()
   expect(seen).toHaveLength(1)
 })
 
-test('what is no decision is not taken for one', async () => {
+test('an invalid value is not a decision', async () => {
   const { open, begin } = makeInterrupted('once')
   await begin()
   const [found] = open().recover({ onUnknownOutcome: () => 'yes' as never })

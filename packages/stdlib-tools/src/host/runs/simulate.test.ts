@@ -76,7 +76,7 @@ test('a crash or a full disk at any entry changes nothing, where tools can be as
   expect(charges).toHaveLength(runs)
 })
 
-test('a tool that may be asked only once is never asked twice: the script is told that nobody knows', async () => {
+test('a `once` tool is never called twice: the script gets unknown_outcome', async () => {
   const source = `
     import { charge } from "host/shop"
     import { wait } from "host/shop"
@@ -245,7 +245,7 @@ test('a run that cannot be read just now is not given up, and does not take thos
   expect(second.recover()).toMatchObject([{ kind: 'resumed', runId: 'r' }])
 })
 
-test('what cannot be gone on with is said, once', () => {
+test('a run that cannot be recovered is reported once', () => {
   const store = memoryRunStore()
   const makeRuntimeOptions = createRuntime({ runs: { store, leaseMs: 1 }, clock: new VirtualClock(50) })
   store.append(store.claim('broken', { owner: 'x', now: 0, leaseMs: 1 })!, 'not json')
@@ -270,7 +270,7 @@ function makeTicking() {
   return { tools: [defineTool({ name: 'tick', execute: async () => Promise.resolve(++ticks) })] }
 }
 
-test('each run is told of, with its journal and what was written where it failed; a signal ends it with what was found', async () => {
+test('onRun gets each run with its journal and its failure; a signal ends the simulation with the failures so far', async () => {
   const judged: JudgedRun[] = []
   const whole = await simulate(TICKS, { seeds: 2, runtime: makeTicking, onRun: (run) => judged.push(run) })
   expect(judged).toHaveLength(whole.runs)
@@ -292,7 +292,7 @@ test('each run is told of, with its journal and what was written where it failed
   expect(await simulate(TICKS, { runtime: makeTicking, signal: stop.signal })).toEqual({ runs: 0, failures: [] })
 })
 
-test('a signal ends a run that would go on for ever, which is not judged', async () => {
+test('a signal ends an endless run, which is not judged', async () => {
   const stop = new AbortController()
   const forever = defineTool({
     name: 'tick',

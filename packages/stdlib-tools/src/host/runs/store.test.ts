@@ -132,7 +132,7 @@ test.each(WRONG)('the contract notices %s', async (_what, change) => {
 describe('files', () => {
   const claim = { owner: 'a', now: 0, leaseMs: 100 }
 
-  test('a line that a crash cut off is not read; the next holder goes on behind it', () => {
+  test('an incomplete line after a crash is not read; the next holder continues after it', () => {
     const folder = place()
     const store = fileRunStore(folder)
     const lease = store.claim('run', claim)!
@@ -145,7 +145,7 @@ describe('files', () => {
     expect(next.read('run')).toEqual(['whole', 'more'])
   })
 
-  test('what else lies in the folder is no run', () => {
+  test('other files in the folder are not runs', () => {
     const folder = place()
     const store = fileRunStore(folder)
     store.claim('100%.x', claim)
@@ -191,7 +191,7 @@ describe('files', () => {
     expect(other.read('run')).toEqual(['mine', 'theirs'])
   })
 
-  test('a lock that nobody signed, as one of who died while making it, is broken after a while; folders hold nothing else', () => {
+  test('an unsigned lock, left by a process that died while creating it, is broken after a while; folders hold nothing else', () => {
     const folder = place()
     const store = fileRunStore(folder)
     store.claim('run', claim)

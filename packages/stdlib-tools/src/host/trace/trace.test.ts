@@ -104,7 +104,7 @@ tool_call("http.get", {url: "https://a.test/y"})`
     expect(call!.policy_hash).toMatch(/^sha256:/)
   })
 
-  test('a denied call has latency 0 also when somebody was asked for a while', async () => {
+  test('a denied call has latency 0 also after a long approval', async () => {
     const clock = new VirtualClock()
     const source = `
 import { with_policies } from "std/policy"
@@ -319,7 +319,7 @@ describe('the chain', () => {
     expect(verifyTrace(trace.events.map((event) => ({ ...event, timestamp: 'later', latency_ms: 7 }))).ok).toBe(true)
   })
 
-  test('goes on after a resume', async () => {
+  test('continues after a resume', async () => {
     const trace = new MemoryTrace()
     const runtime = createRuntime()
     const run = runtime.start(
@@ -340,7 +340,7 @@ describe('the chain', () => {
     expect(second.events.filter(({ kind }) => kind === 'tool_call')).toHaveLength(2)
   })
 
-  test('a sink that fails is let go, and the run goes on', async () => {
+  test('a sink that fails is removed, and the run continues', async () => {
     const runtime = createRuntime()
     const sink = {
       append() {
@@ -477,7 +477,7 @@ describe('the graph', () => {
     expect(graph.criticalPath().durationMs).toBe(70)
   })
 
-  test('what follows what is told within a task, not across tasks', () => {
+  test('order is recorded within a task, not across tasks', () => {
     const { edges } = buildGraph(events)
     expect(edges.filter(({ kind }) => kind === 'temporal')).toEqual([{ kind: 'temporal', from: 'use', to: 'bad' }])
   })
@@ -573,7 +573,7 @@ test('spans for OpenTelemetry: children within the call around them, at the time
   expect(spans[3]!.attributes).toMatchObject({ 'gen_ai.tool.name': 'crypto.md5', 'error.type': 'invalid_args', status: 2 })
 })
 
-test('without tracing nothing is told', async () => {
+test('without tracing nothing is emitted', async () => {
   const runtime = createRuntime({ providers: [{ kinds: ['store.op'], perform: () => answered(null) }] })
   const result = await runtime.start(runtime.compile('println(sha256("a") != "")')).result
   expect(result.output).toBe('true\n')
@@ -631,7 +631,7 @@ describe('a trace that is required', () => {
 })
 
 describe('what is secret', () => {
-  test('values that the host lends by name, whatever their names, wherever they turn up', async () => {
+  test('values that the host lends by name, with any name, wherever they occur', async () => {
     const lends: Provider = { ...memoryProcess({ env: {} }), secretValues: ['plain-word-value'] }
     const { trace } = await traceRun(
       'import { tool_call } from "std/tools"\nlet text = __TEXT__\nprintln(sha256(text))\ntool_call("web.get", {url: text})'.replace(
@@ -668,7 +668,7 @@ describe('what is secret', () => {
     expect(JSON.stringify(trace.events)).toContain('ada')
   })
 
-  test('a folder is none, nor a variable whose value is no key', async () => {
+  test('a folder is not a secret, nor a variable whose value is not a key', async () => {
     const env = {
       PWD: '/home/ada/work',
       KEYBOARD: 'us-intl',

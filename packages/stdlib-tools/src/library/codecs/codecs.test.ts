@@ -392,7 +392,7 @@ describe('JSON', () => {
     )
   })
 
-  test('depth is no limit', () => {
+  test('depth is unlimited', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000)
     const parsed = parseJson(deep)
     expect(parsed.ok && stringifyJson(parsed.value) === deep).toBe(true)

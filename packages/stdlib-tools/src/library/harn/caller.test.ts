@@ -40,7 +40,7 @@ function makeGated(): { readonly tool: Tool; readonly calls: unknown[]; readonly
   return { tool, calls, open: () => open() }
 }
 
-test('a run goes on in the middle of a builtin, in another runtime, and nothing is asked again', async () => {
+test('a run resumes in the middle of a builtin, in another runtime, and repeats no effect', async () => {
   const first = makeGated()
   const host = makeRuntime({ tools: [first.tool] })
   const run = host.start(host.compile(WAITING))
@@ -65,7 +65,7 @@ println([ended.id == worker.id, ended.created_at == worker.created_at, ended.sta
 println(ended.result.transcript.id == ended.result.session_id)
 `
 
-test('a worker goes on in the middle of a tool call, in another runtime', async () => {
+test('a worker resumes in the middle of a tool call, in another runtime', async () => {
   const world: RuntimeOptions = { grants: ['*'], providers: [memoryProcess({})] }
   const first = makeGated()
   const host = makeRuntime({ ...world, tools: [first.tool] })

@@ -266,7 +266,7 @@ test('the identity of each executor', () => {
   )
 })
 
-test('equal specifications share one entry, whatever the order of capabilities', () => {
+test('equal specifications share one entry, in any order of capabilities', () => {
   const m = makeMachine()
   callBuiltin(m, 'tool_synthesize', v('{"description": "d", "capabilities": ["b", "a", "b"]}'))
   callBuiltin(m, 'tool_synthesize', v('{"description": "d", "capabilities": ["a", "b"]}'))

@@ -126,7 +126,7 @@ describe('a call counts when it is made', () => {
   })
 })
 
-describe('a call for a call that nobody waits for is not made', () => {
+describe('a nested call of an abandoned call is not made', () => {
   for (const [what, script] of [
     ['after a deadline', `${GIVEN_UP}\nprintln(tool_call("shop.late", {}))`],
     [
@@ -235,7 +235,7 @@ println(attempt({ -> tool_call("shop.order", {n: 4}) }))`
     ended: entries.filter((entry) => entry.type === 'nested_end').length,
   })
 
-  test('that was cut anywhere goes on and makes no call by a tool twice', async () => {
+  test('a run that was cut anywhere continues and repeats no nested call', async () => {
     const entries = await recordRun()
     for (let cut = 2; cut < entries.length; cut++) {
       const before = entries.slice(0, cut)

@@ -27,7 +27,7 @@ test.each<Backoff>(['constant', 'linear', 'exponential', 'fibonacci'])('%s never
   expect([0, 1, 7].map((n) => computeBackoff(policy, n))).toEqual([500, 500, 500])
 })
 
-test('no base is no wait, however many retries were made', () => {
+test('without a base delay there is no wait, for any number of retries', () => {
   const policy = readPolicy({ max_retries: 5000, base_delay_ms: 0 })
   expect([0, 63, 2000].map((n) => computeBackoff(policy, n))).toEqual([0, 0, 0])
 })

@@ -133,7 +133,7 @@ test('scripts cannot pull what they did not open', async () => {
   expect(log).toEqual([])
 })
 
-test('a replay delivers the same chunks and asks nobody', async () => {
+test('a replay delivers the same chunks without calling the tool', async () => {
   const { tool, log } = makeCounter()
   const runtime = createRuntime({ tools: [tool] })
   const module = runtime.compile(`${HEAD}for c in tool_stream("count", {to: 3}) { println(c.content) }`)
@@ -193,7 +193,7 @@ function makePatient(): Counter {
   return { tool, log }
 }
 
-test('the signal of a tool whose stream is closed aborts before the script goes on', async () => {
+test('the signal of a tool whose stream is closed aborts before the script continues', async () => {
   const { tool, log } = makePatient()
   const say = defineTool({ name: 'say', execute: async () => (await Promise.resolve(), log.push('said')) })
   const source = 'for c in tool_stream("wait", {}) { tool_stream_close(c)\nbreak }\ntool_call("say", {})'

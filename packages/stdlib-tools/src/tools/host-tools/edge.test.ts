@@ -60,7 +60,7 @@ describe('plainFromHost', () => {
     expect(() => plainFromHost(twice)).toThrow(/more than 1000000 values/)
   })
 
-  test('a promise that nobody waits for rejects in silence', async () => {
+  test('a promise that is not awaited rejects silently', async () => {
     let rejected = false
     const watch = (): void => void (rejected = true)
     process.on('unhandledRejection', watch)

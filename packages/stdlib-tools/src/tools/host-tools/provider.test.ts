@@ -68,7 +68,7 @@ test('scripts call them like other tools', async () => {
   expect(await runtime.run(source)).toEqual([2, 'invalid_args'])
 })
 
-test('what a tool requires, its provider declares; there are no other capabilities', () => {
+test('a provider must declare the capabilities that its tools require; others are unknown', () => {
   const makeProviderTools = (capabilities: readonly string[] | undefined, requires: readonly string[] | undefined) =>
     toolsOf(
       defineProvider({

@@ -46,7 +46,7 @@ describe('stubs', () => {
     expect(() => stubs.answer('other', 1)).toThrow(ToolError)
   })
 
-  test('fail as they are told, and retries show', async () => {
+  test('stubs fail as configured, and retries are visible', async () => {
     const stubs = stubTools({}, [defineTool({ name: 'flaky', retry: { maxRetries: 2, baseDelayMs: 0 }, execute: () => null })])
     stubs.answer('flaky', (_: unknown, { attempt }: { attempt: number }) => {
       if (attempt < 3) throw new ToolError('rate_limit', 'slow down')

@@ -267,7 +267,7 @@ describe('people in the loop', () => {
     expect((await runtime.start(runtime.compile(source)).result).output).toBe('approved\n')
   })
 
-  test('a person is shown the request that waits, whatever a script says it is', async () => {
+  test("a person is shown the waiting request, not the script's claim about it", async () => {
     const seen: string[] = []
     const provider = makeAsking(({ payload }) => {
       seen.push((payload['payload'] as { action: string }).action)
@@ -322,7 +322,7 @@ try { await(asking)\nprintln("approved") } catch (e) { println("denied") }`
     expect(await runToOutput('println(dual_control(2, 2, { -> "done" }))', provider)).toBe('done\n')
   })
 
-  test('a deadline ends the waiting, and the host is told', async () => {
+  test('a deadline ends the wait, and the host is notified', async () => {
     let told = false
     const provider = makeAsking(
       (_request, signal) =>
@@ -339,7 +339,7 @@ try { await(asking)\nprintln("approved") } catch (e) { println("denied") }`
 })
 
 describe('a desk', () => {
-  test('keeps requests until somebody responds', async () => {
+  test('keeps requests until they are answered', async () => {
     const desk = new ApprovalDesk()
     const seen: string[] = []
     const stop = desk.onRequest((request) => {

@@ -25,7 +25,7 @@ function makeCounted(more: object = {}) {
 
 const HEAD = 'import { tool_try } from "std/tools"\nfn ask(n) { return is_ok(tool_try("shop.price", {n: n})) }\n'
 
-test('calls are counted, and what is left is told', async () => {
+test('calls are counted, and the rest is reported', async () => {
   const { tool, seen } = makeCounted()
   const runtime = createRuntime({ tools: [tool] })
   const run = runtime.start(runtime.compile(`${HEAD}return [ask(1), ask(2), ask(3)]`), {

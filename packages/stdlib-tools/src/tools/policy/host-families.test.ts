@@ -39,7 +39,7 @@ test('the standard family is there in an empty host, without files', async () =>
   expect(await run(makeStar('crypto', 'println(md5(""))'))).toBe('d41d8cd98f00b204e9800998ecf8427e\n')
 })
 
-test('a name that the host offers as a file is no family', () => {
+test('a name that the host offers as a file is not a family', () => {
   const runtime = createRuntime({ resolve: () => ({ kind: 'source', key: 'host/zoo.harn', text: 'pub fn lion() {}' }) })
   expect(() => runtime.compile(makeStar('zoo', 'println(1)'))).toThrow(/no tools of a family 'zoo'/)
 })

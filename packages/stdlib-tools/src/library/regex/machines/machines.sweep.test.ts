@@ -177,7 +177,7 @@ function measurePrice(regex: Regex, text: string): number {
   return search.spent
 }
 
-test('the price of a search is the same whatever was searched for before', () => {
+test('the charge of a search does not depend on earlier searches', () => {
   const roll = makeDice(5)
   for (let round = 0; round < 200; round++) {
     const source = makeRandomPattern(roll, { common: false })
