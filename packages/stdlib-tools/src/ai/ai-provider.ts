@@ -517,7 +517,7 @@ class StreamedAnswer {
     return { type: 'tool_call', index: Math.max(0, index), id: String(call?.id ?? ''), name: call?.name ?? '', text }
   }
 
-  /** Of a call whose arguments came at once. */
+  /** Pieces of a call whose arguments arrived whole. */
   private takeWholeCall(part: Json): Delta | null {
     if (part['providerExecuted'] === true || this.calls.some(({ id }) => id === part['toolCallId'])) return null
     this.calls.push({ id: part['toolCallId'], name: readText(part['toolName']) ?? '' })

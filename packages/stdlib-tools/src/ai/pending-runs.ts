@@ -4,7 +4,7 @@ import { decodePlain, encodePlain } from '../host/journal-codec.js'
 import type { Plain } from '@bridle/vm'
 import type { ApprovalRequest } from '../tools/policy/approval-request.js'
 
-/** Where runs that wait are kept. `take` gives a record to one caller only, however many ask at once. */
+/** Where runs that wait are kept. `take` gives a record to only one of concurrent callers. */
 export interface PendingStore {
   save(token: string, record: Uint8Array): void | Promise<void>
   load(token: string): Uint8Array | null | Promise<Uint8Array | null>

@@ -156,7 +156,7 @@ export class ScriptRunner {
   }
 
   /**
-   * Continues a run that waits. `answer` is for its only request, or `{answers: {id: answer}}` for each of several. What is not an answer
+   * Continues a run that waits. `answer` is for its only request, or `{answers: {id: answer}}` for each of several. An invalid answer
    * throws AnswerError, and the run continues waiting.
    */
   async resume(token: string, answer: Answer | ScriptAnswers, { signal: outer }: ScriptCall = {}): Promise<ScriptOutcome> {

@@ -133,7 +133,7 @@ export class ScriptTool {
     return this.runner.run(typeof read === 'object' && read !== null ? read : {}, call)
   }
 
-  /** Continues a run that waits for a person, in any process that has the store. Throws AnswerError for what is not an answer. */
+  /** Continues a run that waits for a person, in any process that has the store. Throws AnswerError if the answer does not match the request. */
   async resume(token: string, answer: Answer | ScriptAnswers, call: ScriptCall = {}): Promise<ScriptOutcome> {
     return this.runner.resume(token, answer, call)
   }

@@ -1,4 +1,4 @@
-// What an agent remembers of its sessions beyond its process: who they are, and what was said in them. A client that comes back loads a
+// Sessions of an agent that outlive its process: their ids and conversations. A client that comes back loads a
 // session by its id and receives the conversation again (`session/load`).
 
 /** One prompt and what came of it. */

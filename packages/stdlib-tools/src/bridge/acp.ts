@@ -79,7 +79,7 @@ interface Session {
   readonly parent: string | null
   readonly branchedAt: number | null
   readonly title: string | null
-  /** Of the past; kept where there is a store. */
+  /** Past updates; stored if there is a store. */
   turns: readonly AcpTurn[]
   updatedAt: string | null
   /** The rest of its run is discarded. */
@@ -121,7 +121,7 @@ const MOST_CHARACTERS = 4 << 20
 
 const PROTOCOL_VERSION = 1
 const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }] as const
-/** Of the standard protocol only: the reference has the first. */
+/** Updates of the standard protocol only: the reference has the first. */
 const DRY_RUN = {
   id: 'dry_run',
   name: 'Dry run',
@@ -147,7 +147,7 @@ export class AcpServer {
   private hasForms = false
   private hasNotices = false
   private hasCompactions = false
-  /** The client named the version of the protocol that it speaks: forms of answers are those of the protocol. */
+  /** The client named its protocol version: answers conform to the protocol. */
   private isStandard = false
   /** Requests and updates that the protocol does not have are for clients that declared them, and for those of the reference. */
   private hasExtensions = true
@@ -569,7 +569,7 @@ export class AcpServer {
           ...desk,
           perform: (effect, call) => {
             if (effect.args.kind === 'messages') return answered(takeMessages(session, effect.args.payload ?? null))
-            // Clients that speak the extensions of the reference answer questions by them.
+            // Clients with the extensions of the reference answer questions through them.
             const isAsked = effect.args.kind === 'permission' || !this.hasExtensions
             return isAsked ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
           },

@@ -19,7 +19,7 @@ interface Entry {
 export interface DbosHandle {
   /** Null for one that only a message settles. */
   promise: Promise<Entry> | null
-  /** Of a call that is made once: the call itself, asked for when its beginning is kept. */
+  /** For a call that is made once: the call itself, read after its start is stored. */
   behind: ((began: string) => Promise<Entry>) | null
   ready: Entry | null
 }

@@ -43,7 +43,7 @@ export class Driver extends MachineDriver {
   /** What ends the run instead of its script. */
   private failure: Fault | null = null
   private snapshotWaiters: (() => void)[] = []
-  /** Of the journal; null without one. */
+  /** The trace hash of the journal; null without one. */
   private readonly trace: TraceHash | null
   /** Printed so far, for the trace. */
   private output = ''

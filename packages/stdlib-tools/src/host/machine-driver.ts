@@ -1,4 +1,4 @@
-// What all drivers have in common: the machine, who answers its effects, and whether the machine is at work. In which order answers enter
+// Common parts of all drivers: the machine, the providers of its effects, and whether the machine is running. In which order answers enter
 // it, and where that is recorded, differs between drivers (driver.ts; durable/driver.ts).
 
 import type { RunBranch } from '../tools/dispatch/branches.js'
@@ -71,9 +71,9 @@ export interface DriveOptions {
   readonly observer?: DriveObserver | undefined
   /** Milliseconds since 1970 that a fresh run begins at; its clock says so when absent. */
   readonly startAt?: number | undefined
-  /** Who waits for tools that answered `pending`. */
+  /** Waits of tools that answered `pending`. */
   readonly pendingResults?: Pick<PendingResults, 'wait' | 'resolve'> | undefined
-  /** Of a run that continues: what is known of calls that were begun before. */
+  /** For a resumed run: the state of calls that were begun before. */
   readonly begun?: BegunCalls | undefined
   /** Signs what answers from outside must show. */
   readonly mint?: ((token: string) => string) | undefined

@@ -1,4 +1,4 @@
-// Holds a run to the manifest of its program: an effect of a kind, or a tool by a name, that the analysis of the text did not
+// Limits a run to the manifest of its program: an effect of a kind, or a tool by a name, that the analysis of the text did not
 // find is refused before anybody looks at it. The analysis never finds less than what can happen, so a refusal means that the
 // program that runs is not the one that a person or a host has read: bytes that were tampered with, or a bug of ours.
 
@@ -30,7 +30,7 @@ interface Allowed {
   readonly kinds: ReadonlySet<string>
   /** Names by the way that a call goes; `*` for any. */
   readonly tools: { readonly [Via in ToolVia]: ReadonlySet<string> }
-  /** Of the tools that the program defines: what their calls may lead to. */
+  /** For tools that the program defines: the effects of their calls. */
   readonly reaches: ReadonlyMap<string, readonly string[]>
 }
 

@@ -88,7 +88,7 @@ export class Module<Types extends ProgramTypes = ProgramTypes> {
     return this.said.grants
   }
 
-  /** Of the sources; journals and snapshots name the program by it. */
+  /** Hash of the sources; journals and snapshots identify the program by it. */
   get hash(): string {
     return (this.knownHash ??= this.hashOf(this.sources))
   }

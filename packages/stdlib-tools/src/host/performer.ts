@@ -59,7 +59,7 @@ export interface PerformerParts {
   readonly changed?: () => void
 }
 
-/** What is known of a call beside its effect. */
+/** Facts about a call besides its effect. */
 export interface CallFacts {
   readonly askedAt: number
   readonly isAgain?: boolean

@@ -13,7 +13,7 @@ import type { ModuleSource, ProgramSources } from './modules.js'
 
 /** Where entries are kept, by names that are good for files. It may lose any of them, and none of its failures matters. */
 export interface ProgramCache {
-  /** What wrote the entries: those of another build or version are of no use. */
+  /** The writer of the entries: those of another build or version are unusable. */
   readonly engine: string
   readonly read: (name: string) => Uint8Array | null
   readonly write: (name: string, bytes: Uint8Array) => void

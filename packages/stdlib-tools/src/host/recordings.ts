@@ -61,7 +61,7 @@ export interface Origin {
   readonly output: string
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
-  /** What is known of calls that were begun before. */
+  /** The state of calls that were begun before. */
   readonly begun?: BegunCalls
   readonly machine: Uint8Array | null
   /** Where it was continued before, and now; none for a run that begins. */

@@ -112,7 +112,7 @@ export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
 
 /** How a call is shown and compared. */
 export function makeCall(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
-  // A damaged journal may have anything here; what is not a record has no names, and differs from what the program asks.
+  // A damaged journal may have anything here; a value that is not a record has no names, and differs from the program's request.
   const args = (typeof effect.args === 'object' && effect.args !== null ? effect.args : {}) as PlainRecord
   const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
   const named = [tool, name, op].find((each) => typeof each === 'string')
@@ -141,7 +141,7 @@ class Replayer {
 
   constructor(options: ReplayOptions) {
     this.options = options
-    // Who waits for whom is nothing that the machine sees.
+    // The machine does not see which call waits for which.
     this.entries = options.entries.filter((entry) => entry.type !== 'token')
     this.trace = new TraceHash(options.hashHex)
     this.machine = options.machine((effect, id) => this.answer(effect, id))

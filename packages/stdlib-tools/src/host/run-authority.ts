@@ -68,7 +68,7 @@ function joinPins(a: RunAuthority['pins'], b: RunAuthority['pins']): RunAuthorit
   return Object.fromEntries(Object.entries(a).filter(([tool, hash]) => Object.hasOwn(b, tool) && b[tool] === hash))
 }
 
-/** In words, one line each, what `now` allows that `before` did not; empty when it is no wider. Says too much rather than too little. */
+/** In words, one line each, what `now` allows that `before` did not; empty when it is no wider. Errs on the side of listing too much. */
 export function listWidenings(before: RunAuthority, now: RunAuthority, kinds: readonly string[]): readonly string[] {
   const [had, has] = [makeGrants(before), makeGrants(now)]
   const powers = kinds.filter((kind) => has.allows(kind as never) && !had.allows(kind as never))

@@ -3,7 +3,7 @@
 import { DEFAULT_LIMITS, LIMIT_NAMES } from '@bridle/vm'
 import type { LimitName, Limits } from '@bridle/vm'
 
-/** The limits that end a run. Slices end nothing: how often the thread is given back is the affair of the host that has it. */
+/** The limits that end a run. Slices do not end a run: the host decides how often the thread is yielded. */
 export type RunLimits = Pick<Limits, LimitName>
 
 /** Those of `limits`, and the defaults for what is not given. */

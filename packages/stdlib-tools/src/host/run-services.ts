@@ -29,7 +29,7 @@ export interface Services {
   readonly perform: PerformEffect
   /** Whether no provider of the host answers calls of tools in its place. */
   readonly answersTools: boolean
-  /** Closes every provider; failures of doing so are of no interest. */
+  /** Closes every provider; failures are ignored. */
   readonly close: () => Promise<void>
 }
 

@@ -93,7 +93,7 @@ export interface RunParts {
   readonly program: { readonly hash: () => string; readonly label: string; readonly sources: ProgramSources }
   readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
   readonly tracing?: TraceOptions | undefined
-  /** Of a run that continues: what is known of calls that were begun before. */
+  /** For a resumed run: the state of calls that were begun before. */
   readonly begun?: BegunCalls | undefined
   readonly begin:
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)

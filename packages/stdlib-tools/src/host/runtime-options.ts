@@ -68,7 +68,7 @@ export interface RuntimeOptions extends HostParts {
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
   readonly grants?: readonly Grant[]
   /**
-   * Whether runs are held to the manifest of their program (module.manifest): an effect or tool that the analysis of its text
+   * Whether runs are limited to the manifest of their program (module.manifest): an effect or tool that the analysis of its text
    * did not find is refused. True by default; false if the script has all the authority of the user who started it.
    */
   readonly enforceManifest?: boolean

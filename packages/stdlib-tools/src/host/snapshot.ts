@@ -40,7 +40,7 @@ export interface RunSnapshot {
   /** Earlier resumes, and the numbers that the next one begins with. */
   readonly branches: readonly RunBranch[]
   readonly next: NextNumbers
-  /** What is known of calls that were begun; nothing in snapshots of versions that did not say. */
+  /** The state of calls that were begun; empty in snapshots of versions without it. */
   readonly begun: BegunCalls
 }
 
@@ -135,7 +135,7 @@ function readNumbers(raw: unknown): NextNumbers {
   return { effect: readNumber(effect), call: readNumber(call) }
 }
 
-/** What a snapshot is of, for who keeps many. */
+/** Description of a snapshot, for stores of snapshots. */
 export interface SnapshotFacts {
   readonly runId: string
   /** The script, null when the sources were left out. */

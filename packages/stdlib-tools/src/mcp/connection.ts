@@ -233,7 +233,7 @@ export class McpConnection {
     return this.lost
   }
 
-  /** What the server said about itself, what both sides speak, and where it is when that is not a program. */
+  /** The server's info, the revision in use, and its URL unless it is a program. */
   facts(): Plain {
     const toPlain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
     const { server, capabilities, instructions, protocol } = this.peer!.facts()
@@ -390,7 +390,7 @@ async function makeHttpOptions(options: McpConnectionOptions, config: HttpConfig
   }
 }
 
-/** A time limit joined with the caller's signal; remembers which of the two struck. */
+/** A time limit combined with the caller's signal; records which of the two fired. */
 class Deadline {
   readonly ms: number
   readonly signal: AbortSignal

@@ -5,7 +5,7 @@ import { isSameText } from './constant-time.js'
 
 export const HTTP_DEFAULTS = { maxSessions: 1000, sessionIdleMs: 30 * 60_000, maxBodyBytes: 4 << 20 }
 
-/** Whom a token is of. */
+/** The client of a token. */
 export interface TokenHolder {
   /** One client has one of these: budgets and sessions belong to it. */
   readonly client: string

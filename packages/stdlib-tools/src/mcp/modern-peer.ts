@@ -377,7 +377,7 @@ interface Listening {
 
 const listTexts = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
 
-/** What a result says to clients and not to those who use them. */
+/** Parts of a result for clients, not for their users. */
 function withoutWireFields(result: Fields): Fields {
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, _meta: meta, ...rest } = result
   const { [META.serverInfo]: _server, ...others } = isFields(meta) ? meta : {}

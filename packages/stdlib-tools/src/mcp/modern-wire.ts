@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer'
 import { unmarkIntegers } from '../tools/executors/exact-json.js'
 
 export const MODERN_VERSION = '2026-07-28'
-/** Revisions of this kind that we speak, newest first. */
+/** Supported revisions of this kind, newest first. */
 export const MODERN_VERSIONS: readonly string[] = [MODERN_VERSION]
 
 export const META = {
@@ -58,7 +58,7 @@ export function encodeHeader(value: string): string {
   return isPlain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** Null for what is not a value. */
+/** Null if it is not a value. */
 export function decodeHeader(header: string): string | null {
   const encoded = ENCODED.exec(header)?.[1]
   if (encoded === undefined) return header

@@ -375,7 +375,7 @@ class AuthSession implements OAuthClientProvider {
       throw new AuthorizationError(`the answer is from the authorization server ${issuer}, expected ${expected ?? 'none'}`)
   }
 
-  /** A document that speaks for another server than the one that it was taken from is refused (RFC 8414, section 3.3). */
+  /** A document with another issuer than the server it was fetched from is refused (RFC 8414, section 3.3). */
   async noteMetadata(url: URL, answer: Response): Promise<void> {
     const expected = findIssuer(url)
     const isResource = url.pathname.includes(`${WELL_KNOWN}oauth-protected-resource`)

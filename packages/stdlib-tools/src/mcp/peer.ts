@@ -13,7 +13,7 @@ export interface Peer {
     readonly server: unknown
     readonly capabilities: unknown
     readonly instructions: unknown
-    /** The revision that both sides speak. */
+    /** The revision in use. */
     readonly protocol: string | null
   }
   /** The result; an error of the protocol has a `code`. */

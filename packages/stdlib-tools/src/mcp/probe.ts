@@ -14,7 +14,7 @@ type Fields = { readonly [key: string]: unknown }
 
 export type Discovery = { readonly version: string; readonly discovered: Fields }
 
-/** The revision of a result of `server/discover`, or of the list in a refusal; null when we speak none of them. */
+/** The revision of a result of `server/discover`, or of the list in a refusal; null if none is supported. */
 function chooseVersion(listed: unknown): string | null {
   return Array.isArray(listed) ? (MODERN_VERSIONS.find((version) => listed.includes(version)) ?? null) : null
 }
@@ -44,7 +44,7 @@ export async function discoverOverHttp(
   } catch (cause) {
     if (isRefusedAccess(cause) || isDecisive(cause)) throw cause
     if (cause instanceof ServerError && cause.code === UNSUPPORTED_VERSION && isFields(cause.data)) {
-      // It is of the newer kind, and had its own reason; we say once more what we speak.
+      // It is a newer server that refused for another reason; send our revisions again.
       if (chooseVersion(cause.data['supported']) !== null)
         return readDiscovery(await transport.ask({ id: 1, method: 'server/discover', params: { _meta: envelope } }, {}, signal))
     }

@@ -60,7 +60,7 @@ const DEFAULT_TIMEOUT_MS = 60_000
 /** A server that never stops to say that something changed is listened to no longer. */
 const MOST_UPDATES = 10_000
 const LONGEST_URI = 4_096
-/** Below the numbers of declared servers, however many there are. */
+/** Below the numbers of declared servers, for any number of them. */
 const FIRST_ADDRESS = -1_000_000
 const SAFE_ENVIRONMENT =
   process.platform === 'win32'
@@ -370,7 +370,7 @@ export class McpConnections implements Provider {
     return made
   }
 
-  /** Drops a connection that is of no use any more, unless another has taken its place. */
+  /** Drops an unusable connection, unless another has replaced it. */
   private forget(given: number, gone: McpConnection): void {
     const number = this.aliases.get(given) ?? given
     void gone.close()

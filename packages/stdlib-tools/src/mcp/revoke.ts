@@ -83,7 +83,7 @@ async function loadClient(serverUrl: URL, { clientId, clientSecret, store }: Mcp
   return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) }
 }
 
-/** Who asks, in the way that the authorization server takes. */
+/** Client authentication, by the method of the authorization server. */
 function identify(client: KeptClient | null, metadata: Metadata, form: URLSearchParams, headers: Headers): void {
   if (client === null) return
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: own } = client

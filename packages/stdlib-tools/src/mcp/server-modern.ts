@@ -471,7 +471,7 @@ function readStatus(cause: unknown): number {
 function toError(cause: unknown, uri: Json | undefined): JsonObject {
   if (!(cause instanceof RpcError)) return { code: INTERNAL, message: describeCause(cause) }
   const { code, message, data } = cause
-  // What is not there is a wrong parameter in these revisions.
+  // A missing item is an invalid parameter in these revisions.
   if (code === NOT_FOUND) return { code: INVALID_PARAMS, message, data: data ?? { uri: uri ?? null } }
   return { code, message, ...(data === undefined ? {} : { data }) }
 }

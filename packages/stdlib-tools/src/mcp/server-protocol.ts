@@ -9,7 +9,7 @@ import type { LogLevel } from '../library/effects/index.js'
 
 /** The newest revision, for clients that name none that is known. */
 export const PROTOCOL_VERSION = '2025-11-25'
-/** Those that servers speak, newest first. */
+/** Supported revisions of servers, newest first. */
 export const PROTOCOL_VERSIONS = [PROTOCOL_VERSION, '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export const CARD_URI = 'well-known://mcp-card'
 

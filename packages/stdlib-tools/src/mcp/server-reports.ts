@@ -8,7 +8,7 @@ export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'criti
 const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' }
 
 export interface ReportTarget {
-  /** By which the client knows what progress is of; undefined when it did not ask for any. */
+  /** The client's progress token; undefined if it did not request progress. */
   readonly token: () => Json | undefined
   /** Index in LOG_LEVELS below which nothing is sent; null sends nothing. */
   readonly level: () => number | null

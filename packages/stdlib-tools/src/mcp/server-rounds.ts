@@ -14,7 +14,7 @@ import { LOG_LEVELS, makeReports } from './server-reports.js'
 const GATHER_MS = 10
 const MOST_KEY = 200
 
-/** Who asks, and what it says about itself with each request. */
+/** The client, and its info from each request. */
 export interface Caller {
   readonly client: string | null
   readonly params: JsonObject
@@ -69,7 +69,7 @@ const isContent = ({ content }: JsonObject): boolean => content === undefined ||
 /** One call, from its first request to its result. */
 export class CallInRounds {
   readonly client: string | null
-  /** What the call is: who comes back with its name must come back with this. */
+  /** Identity of the call: a request with its state must match it. */
   readonly identity: string
   private readonly stop = new AbortController()
   private readonly questions = new Map<string, Question>()
@@ -132,7 +132,7 @@ export class CallInRounds {
     return Object.fromEntries([...this.questions].map(([key, { method, params }]) => [key, { method, params }]))
   }
 
-  /** Answers to the questions of now; those to others wait for theirs. Throws RpcError for what is not an answer. */
+  /** Answers to the questions of now; those to others wait for theirs. Throws RpcError if an answer is invalid. */
   takeAnswers(given: Json | undefined): void {
     if (given === undefined) return
     if (!isObject(given)) throw new RpcError(INVALID_PARAMS, 'inputResponses is an object with an answer for each key')
@@ -268,7 +268,7 @@ export class WaitingCalls {
     return state
   }
 
-  /** Throws RpcError for what is not a name of a call of this client. */
+  /** Throws RpcError if the name is not a call of this client. */
   take(state: Json, client: string | null, identity: string): CallInRounds {
     const kept = typeof state === 'string' ? this.calls.get(state) : undefined
     if (kept === undefined || kept.call.client !== client || kept.call.identity !== identity)

@@ -62,7 +62,7 @@ class Task {
     return { facts, outcome: status === 'input_required' ? { inputRequests: this.call.listQuestions() } : this.outcome }
   }
 
-  /** Throws RpcError for what is not an answer. */
+  /** Throws RpcError if an answer is invalid. */
   update(answers: Json | undefined): void {
     if (this.hasEnded) return
     this.call.takeAnswers(answers ?? {})

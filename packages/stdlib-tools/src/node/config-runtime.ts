@@ -58,7 +58,7 @@ function readRequestDefaults({ settings }: ToolConfig): RequestDefaults {
   }
 }
 
-/** Who answers for models, and the tools that the host's own providers carry out. */
+/** Providers of models, and tools of the host's own providers. */
 function mapProviders(
   { toolProviders = {} }: RuntimeOptions,
   { providers }: ToolConfig,

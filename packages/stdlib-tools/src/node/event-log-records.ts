@@ -33,7 +33,7 @@ export interface LogQuery {
   readonly eventId?: string | null
 }
 
-/** Who appends, for records that are appended again after a crash: an effect of a run. */
+/** The appending effect of a run, for appends that are repeated after a crash. */
 export interface AppendMark {
   readonly runId: string
   readonly effectId: number
@@ -73,7 +73,7 @@ export interface EventLog {
   get(table: string, key: string): SharedValue
   /** False if it changed since `version`; true without a change if the mark existed before. */
   put(table: string, key: string, value: Plain, version: number, mark?: AppendMark): boolean
-  /** A run has ended: nothing of it is appended again. */
+  /** A run has ended: its appends are not repeated. */
   forget(runId: string): void
   close(): void
 }

@@ -1,9 +1,9 @@
 // A lock between processes, for as long as one synchronous piece of work takes: reading a file, changing what it says and writing it
 // back, without losing what another process writes meanwhile. Node cannot lock a file, so the lock is the name of one:
 //
-// - It is a symbolic link to nowhere, whose text says who holds it: made and filled in one step, it is never there half.
-// - A holder that is dead keeps nothing: who waits sees that the process is gone (or that its number belongs to another one by now) and
-//   removes the lock. Of a holder on another machine or in another container nothing is known; its lock counts for STALE_MS.
+// - It is a symbolic link to nowhere, whose text says the holder: made and filled in one step, it is never there half.
+// - A dead holder does not block: a waiting process sees that it is gone (or that its number belongs to another one by now) and
+//   removes the lock. The state of a holder on another machine or in another container is unknown; its lock is valid for STALE_MS.
 // - Two that wait must not both remove it, or the second would remove the lock that the first one has made since. So they do it under a
 //   lock of its own, by this same function, and look again.
 
@@ -112,7 +112,7 @@ function isOld(path: string): boolean {
   return Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > STALE_MS
 }
 
-// ------------------------------------------------------------------------------------------------------- who holds it
+// ------------------------------------------------------------------------------------------------------- the holder
 
 /** Machine and container, process, when it started: a number that is given out again does not count as the same process. */
 function describeMyself(): string {

@@ -46,7 +46,7 @@ function isEntry(line: string): boolean {
 
 function makeAppending(opened: number, options: { readonly sync?: boolean }): Journal {
   let fd: number | null = opened
-  // Of a pipe there is no size to go by.
+  // A pipe has no size.
   const facts = fstatSync(fd)
   const isOwn = facts.isFile()
   let expected = facts.size

@@ -167,7 +167,7 @@ function matches(rule: string, host: string, port: number): boolean {
     try {
       return ipaddr.isValid(host) && ipaddr.process(host).match(ipaddr.parseCIDR(pattern))
     } catch {
-      // The two are of different families.
+      // Their address families differ.
       return false
     }
   }

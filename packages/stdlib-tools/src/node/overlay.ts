@@ -242,7 +242,7 @@ class OverlayTree implements FileTree {
   }
 }
 
-/** Undefined where nothing is, below a file too. */
+/** Undefined if nothing exists there, also below a file. */
 function readStat(path: string, stat: typeof lstatSync): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false })

@@ -16,7 +16,7 @@ import { FileLockError, withFileLock } from './file-lock.js'
 import { appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 
 export interface FileRunStoreOptions {
-  /** Has each entry on the disk before it counts, at the price of a flush: nothing is lost in a power cut either. */
+  /** Flushes each entry to the disk before it counts, so that a power failure loses nothing. */
   readonly sync?: boolean
   /** Called between looking at the lease and writing an entry: for tests of what happens there. */
   readonly onWrite?: () => void

@@ -1,5 +1,5 @@
 // What is done to the tables of durable runs, each as one step inside a transaction of the caller. A step either raises before it changes
-// anything, or is done; who begins and commits, and for how many steps at once, is the affair of sql-store.ts.
+// anything, or is done; who begins and commits, and for how many steps at once, is up to sql-store.ts.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type {

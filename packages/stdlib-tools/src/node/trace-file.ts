@@ -34,7 +34,7 @@ export function fileTrace(path: string): TraceSink {
   }
 }
 
-/** Raises TraceFormatError for what is not a trace. A half-written last line, as a crash leaves it, is dropped. */
+/** Throws TraceFormatError if the file is not a trace. A half-written last line, as a crash leaves it, is dropped. */
 export function readTrace(path: string): TraceEvent[] {
   const lines = readFileSync(path, 'utf8').split('\n')
   const events: TraceEvent[] = []

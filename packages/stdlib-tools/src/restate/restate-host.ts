@@ -16,9 +16,9 @@ interface Entry {
 export interface RestateHandle {
   /** What is waited for at the moment. */
   promise: restate.RestatePromise<Entry>
-  /** Of a call that is made once: the call itself, asked for when its beginning is kept. */
+  /** For a call that is made once: the call itself, read after its start is stored. */
   behind: ((began: string) => restate.RestatePromise<Entry>) | null
-  /** Of an answer that was here before it was asked for. */
+  /** For an answer that arrived before the wait. */
   ready: Entry | null
   /** Of a timer. */
   readonly dueAt: number | null

@@ -12,7 +12,7 @@ export interface RestateStoreOptions {
   readonly ingress: string
   /** URL of the admin API, such as `http://127.0.0.1:9070`: `list` asks it. */
   readonly admin?: string
-  /** For servers that ask who comes. */
+  /** For servers with authentication. */
   readonly headers?: { readonly [name: string]: string }
   readonly fetch?: typeof fetch
 }

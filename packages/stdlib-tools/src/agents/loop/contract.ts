@@ -105,7 +105,7 @@ const TYPES: Readonly<Record<string, string>> = lookup({
   any: 'any',
 })
 
-/** A schema as a type of the declaration; what is not a schema is text. */
+/** A schema as a type of the declaration; other values become text. */
 function renderType(spec: Value): string {
   if (!(spec instanceof HarnDict)) return TYPES[display(spec)] ?? 'string'
   const choices = spec.get('enum')

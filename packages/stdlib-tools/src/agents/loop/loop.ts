@@ -1,6 +1,6 @@
 // The agent loop: asks a model, carries out the tools that it calls, sends it their results, and continues
 // until the work is done or a limit is reached. The turns are internal modules (run.harn) inside a frame that holds the loop's policies,
-// its registry and its session, so that however the loop ends, they end with it.
+// its registry and its session, so that they end with the loop in all cases.
 
 import { pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'

@@ -103,7 +103,7 @@ function findFamily(model: string): string | null {
   return MODEL_FACTS.families.find(({ prefix }) => model.startsWith(prefix))?.provider ?? null
 }
 
-/** The provider that a model's name speaks of; `fallback` when it speaks of none. */
+/** The provider in a model's name; `fallback` without one. */
 export function inferProvider(model: string, fallback = 'anthropic'): string {
   const family = findFamily(model)
   if (family !== null) return family

@@ -160,7 +160,7 @@ export function decodeResponse(value: HarnDict): LlmResponse {
   }
 }
 
-/** A failure with what those who try again look at. */
+/** A failure with the fields that retries use. */
 export function encodeFailure(failure: LlmFailure): HarnDict {
   return HarnDict.of({
     category: failure.category,

@@ -1,4 +1,4 @@
-// What the machine remembers of model calls: the queue of mocked answers and what was asked of it, installed provider rules,
+// State of model calls in the machine: the queue of mocked answers and what was asked of it, installed provider rules,
 // and the cost of the session. Plain data and Values, so that a snapshot carries it.
 
 import { family } from '@bridle/vm/families'

@@ -10,7 +10,7 @@ export interface Reserved {
   readonly inputTokens: number
   /** Dollars for one token. */
   readonly prices: { readonly input: number; readonly output: number }
-  /** Of the budget that the script set itself (`llm_budget`). */
+  /** Reserved from the script's own budget (`llm_budget`). */
   readonly sessionUsd: number
   /** Whether the answer was made up. */
   readonly isMade: boolean

@@ -101,7 +101,7 @@ const pullFrame = frame<PullState>({
   },
 })
 
-/** The answer is of no more interest; what it may have cost stays booked. */
+/** The answer is discarded; its possible cost stays accounted. */
 function forget(ctx: Context, id: string): OpenAnswer | null {
   const { open } = ctx.state(openAnswers)
   const answer = open.get(id)

@@ -17,7 +17,7 @@ export interface Session {
   events: HarnDict[]
   summary: string | null
   metadata: HarnDict | null
-  /** Of the last loop on it; null before there was one. */
+  /** From the last loop on it; null before the first. */
   state: string | null
   parentId: string | null
   childIds: string[]

@@ -1,7 +1,7 @@
 // The loop of a durable run. As the plain driver (driver.ts of this room) it enters the machine, has effects answered and enters it again;
 // but every call, timer and wait is a handle of its DurableHost, and the order in which they come is the host's choice, which it can repeat.
 //
-// Output commit: what is not kept may be forgotten and happen again in another way, so nothing that cannot be forgotten may follow from it.
+// Output commit: uncommitted steps may be lost and happen differently the next time, so no irreversible effect may follow from them.
 // The host holds back each call that is not a read until everything that entered the run is kept; reads, time and output wait for nothing.
 
 import { listenForAbort } from '../../library/abort.js'
@@ -30,7 +30,7 @@ import { readCancelWatch } from './provider.js'
 export interface DurablePolicy {
   /** How a call is made. */
   readonly judge: (effect: Effect) => CallMode
-  /** Of a run that continues: the time limits of tokens that it waits for. */
+  /** For a resumed run: the time limits of tokens that it waits for. */
   readonly limits?: ReadonlyMap<number, TokenLimit>
   /** The whole run as bytes; `state` is the state of the driver. */
   readonly pack: (state: DriverState) => Uint8Array
@@ -107,7 +107,7 @@ export class DurableDriver<H> extends MachineDriver {
     this.begun = new Map(options.begun)
   }
 
-  /** A call that is begun anew finds the answer that came; any other is parked. */
+  /** A restarted call finds the stored answer; any other is parked. */
   protected awaitOutside(id: number, token: string, _signal: AbortSignal, limit: TokenLimit | null): Promise<ToolOutcome> {
     const outcome = this.resolved.get(id)
     if (outcome !== undefined) return Promise.resolve(outcome)

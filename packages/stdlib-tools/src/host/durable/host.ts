@@ -93,7 +93,7 @@ export class RunParked extends RunLeft {
   }
 }
 
-/** The reason to abort a run with that is to continue elsewhere: nothing of it is ended. */
+/** The reason to abort a run with that is to continue elsewhere: the run itself does not end. */
 export class RunReleased extends RunLeft {
   override readonly name = 'RunReleased'
 

@@ -3,7 +3,7 @@
 import type { ToolErrorCode } from '../../library/tool-errors.js'
 import { ToolError } from '../../tools/host-tools/errors.js'
 
-/** What is not said has no limit. Kept in the store, so that all its workers know. */
+/** Absent values have no limit. Stored in the store, so that all its workers use them. */
 export interface TenantQuota {
   /** Runs in the memory of workers; further ones wait. */
   readonly running?: number
@@ -19,7 +19,7 @@ export interface TenantQuota {
   readonly weight?: number
 }
 
-/** Of the calls of one worker; further ones wait. */
+/** Limits on the calls of one worker; further ones wait. */
 export interface ToolLimit {
   readonly atOnce?: number
   readonly perSecond?: number
@@ -38,7 +38,7 @@ export function checkQuota(quota: TenantQuota): TenantQuota {
   return quota
 }
 
-/** Raised by `submit`: nothing of the submission was kept. */
+/** Raised by `submit`: nothing was stored. */
 export class QuotaExceeded extends ToolError<Extract<ToolErrorCode, 'quota_exceeded'>> {
   constructor(tenant: string, quota: keyof TenantQuota, limit: number, used: number, retryAfterMs?: number) {
     super('quota_exceeded', `the tenant ${JSON.stringify(tenant)} is over its quota ${quota}: ${used} of ${limit}`, {

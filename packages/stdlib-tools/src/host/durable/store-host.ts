@@ -287,7 +287,7 @@ export class StoreHost implements DurableHost<StoreHandle> {
   }
 }
 
-/** Those that code of tools waits for are of no call: their limits are in the state of the machine. */
+/** Tokens that the code of a tool waits for belong to no call: their limits are in the state of the machine. */
 function encodeTokens(tokens: ParkableWait['tokens'], events: ParkableWait['events']): string {
   return JSON.stringify([
     ...[...tokens].map(([id, { token, limit }]) => (limit === null ? [id, token] : [id, token, limit])),

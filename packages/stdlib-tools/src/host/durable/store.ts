@@ -204,7 +204,7 @@ export interface StoreWorker {
 }
 
 export interface DurableStore {
-  /** Kept when it resolves. A known id is no error: its run stays as it is. How many were new. Rejects with QuotaExceeded: none was kept. */
+  /** Stored when it resolves. A known id is not an error: its run is not changed. Returns the number of new runs. Rejects with QuotaExceeded: then none was stored. */
   submit(runs: readonly NewRun[], now: number): Promise<number>
   /** `known`: the token was answered before; `gone`: the token is not and will not be awaited, because the run has ended or never existed. */
   signal(runId: string, token: string, line: string, now: number): Promise<'kept' | 'known' | 'gone'>
@@ -229,7 +229,7 @@ export interface DurableStore {
   /** Events that a run has emitted, behind a number, in order; stores that keep none lack it. */
   events?(runId: string, query: { readonly after: number; readonly most: number }): Promise<readonly RunEventRow[]>
   summarize(now: number): Promise<StoreSummary>
-  /** Of a tenant, or of all that have none of their own (null); null takes a quota away. Stores without quotas lack it. */
+  /** Sets the quota of a tenant, or the default quota (null); a null quota removes it. Absent in stores without quotas. */
   setQuota?(tenant: string | null, quota: TenantQuota | null): Promise<void>
   quotaOf?(tenant: string): Promise<TenantQuota>
   /** Adds one to a counter of the summary. */

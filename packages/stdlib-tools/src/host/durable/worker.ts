@@ -162,7 +162,7 @@ export class DurableWorker {
     return this.running.size
   }
 
-  /** Kept when it resolves; a known id is no error, its run stays as it is. Raises what `runtime.start` raises. */
+  /** Stored when it resolves; a known id is not an error, its run is not changed. Throws like `runtime.start`. */
   async submit(
     module: Module,
     { tenant = '', archive = false, ...options }: SubmitOptions = {},
@@ -390,7 +390,7 @@ export class DurableWorker {
     this.wake = null
   }
 
-  /** The store has given our runs to others, or will: nothing of them is kept any more. */
+  /** The store has given our runs to others, or will: their state is dropped. */
   private forget(cause: WorkerFenced): void {
     this.worker = null
     this.abandoned.clear()

@@ -322,7 +322,7 @@ const MORE_OPTION_SHAPES: Readonly<Record<string, Shapes>> = {
   },
 }
 
-/** The keys of the options of a builtin by parameter, wherever they are said; null for one without options. */
+/** The keys of the options of a builtin by parameter, wherever they are declared; null for one without options. */
 export function findOptionShapes({ name, receiver, shapes }: BuiltinDef): Shapes | null {
   if (shapes !== null || receiver !== null) return shapes
   return Object.hasOwn(MORE_OPTION_SHAPES, name) ? (MORE_OPTION_SHAPES[name] ?? null) : null

@@ -89,7 +89,7 @@ async function perform(
   const asked = readAsked(args)
   const own = record(asked.settings['overrides'])
   const said = readText(config['chat_endpoint'])
-  // What a script or an address of its own stands for speaks the older interface.
+  // A service with a custom address uses the older interface.
   const wire = findWireOf(provider, said === null && !place.isOwn ? asked.facts.api : null)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...readStrings(args.extra_headers) }
   const value = key.kind === 'value' ? key.value : undefined
@@ -274,7 +274,7 @@ interface Opening {
   readonly asked: Asked
   readonly ask: (signal: AbortSignal) => Promise<Response>
   readonly idleMs: number
-  /** Of the whole answer, where the script says one. */
+  /** Time limit of the whole answer, if the script sets one. */
   readonly totalMs: number | null
 }
 

@@ -1,7 +1,7 @@
 // Where runs are kept so that they outlive their process: the journal of each, and who is working on it. A store is small on purpose;
 // `storeConformance` is the contract as tests, for authors of stores.
 //
-// Who works on a run holds its lease. A lease that was not renewed in time may be taken over, which makes a new one with a higher
+// The worker of a run holds its lease. A lease that was not renewed in time may be taken over, which makes a new one with a higher
 // number: later writes of the old holder are refused (`journal_lease_lost`). Time is given with each call, so that the clock of a
 // runtime, and a virtual one in tests, decides. All calls are synchronous, because an entry must be kept before its effect happens.
 
@@ -14,7 +14,7 @@ export interface Lease {
 }
 
 export interface Claim {
-  /** Who asks: unique to a worker, such as a process. */
+  /** The worker's id: unique to a process. */
   readonly owner: string
   /** Milliseconds since 1970. */
   readonly now: number

@@ -155,7 +155,7 @@ export function makeUnknownCall(runId: string, id: number, effect: Effect): Unkn
 export function decideOutcome(call: UnknownCall, decision: Exclude<UnknownDecision, 'hold'>): EffectOutcome | null {
   if (decision === 'retry') return null
   if (decision !== 'fail') {
-    // What is not a decision must not become a call that was made.
+    // An invalid decision must not count as a completed call.
     if (typeof decision !== 'object' || decision === null || !('done' in decision))
       throw new Error(`onUnknownOutcome gave ${JSON.stringify(decision)}; expected "retry", "fail", "hold" or { done: value }`)
     return { ok: true, value: plainFromHost(decision.done) }

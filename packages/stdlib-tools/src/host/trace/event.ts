@@ -26,7 +26,7 @@ export interface TraceEvent {
   readonly hash: string
   /** ISO text of the wall clock. */
   readonly timestamp: string
-  /** Of the source of the program. */
+  /** Hash of the program's source. */
   readonly doc_hash: string
   /** With `run_start` only. */
   readonly run_id?: string
@@ -34,7 +34,7 @@ export interface TraceEvent {
   readonly tool_version?: string
   readonly inputs_hash?: string
   readonly outputs_hash?: string
-  /** Of the grants that applied. */
+  /** Hash of the applied grants. */
   readonly policy_hash?: string
   readonly latency_ms?: number
   readonly cached?: boolean

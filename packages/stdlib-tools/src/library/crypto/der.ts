@@ -62,7 +62,7 @@ function readPem(text: string): { readonly label: string; readonly bytes: Uint8A
 }
 
 function toBigInt(bytes: Uint8Array): bigint {
-  // Byte by byte it would take the square of the length.
+  // Byte by byte it would take quadratic time.
   return BigInt(`0x0${encodeHex(bytes)}`)
 }
 

@@ -51,7 +51,7 @@ const keygenFrame = frame<KeygenState>({
   },
 })
 
-/** RFC 5869 gives no more than this of one secret. */
+/** Maximum output of RFC 5869 for one secret. */
 const DIGEST_BYTES = 32
 const MOST_DERIVED = 255 * DIGEST_BYTES
 

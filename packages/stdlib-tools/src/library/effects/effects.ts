@@ -144,7 +144,7 @@ export const EFFECTS = {
       grants: optional(data),
       /** Names of arguments that are redacted in records. */
       secrets: optional(listOf(text)),
-      /** What is asked of a call that streams (tools/dispatch/streams.ts). */
+      /** The request of a streaming call (tools/dispatch/streams.ts). */
       stream: optional(STREAM),
       /** Of the trace that the call belongs to (host/trace/propagate.ts). */
       meta: optional(record),
@@ -449,7 +449,7 @@ export const EFFECTS = {
       temperature: optional(data),
       settings: optional(record),
       thinking: optional(data),
-      /** What is known of the model: ModelFacts of agents/models/services.ts. */
+      /** Facts about the model: ModelFacts of agents/models/services.ts. */
       model_facts: optional(record),
       cache: optional(flag),
       output: optional(record),

@@ -25,7 +25,7 @@ export interface Fields {
 
 /** All arguments of a kind. */
 export interface ArgsShape<T> {
-  /** What is wrong with arguments, null when nothing is. */
+  /** The error in the arguments; null if they are valid. */
   readonly problem: (args: PlainRecord) => string | null
   readonly type?: T
 }

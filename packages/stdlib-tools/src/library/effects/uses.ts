@@ -320,7 +320,7 @@ export const connectsServer: UsesOf = (args) => {
   return args.op === 'open' ? listServerUses(args, 'connect', {}, false) : []
 }
 
-/** Requests that list what there is; they carry nothing of a script's and say nothing that a call would not. */
+/** Listing requests; they send no data of the script and reveal nothing that a call would not. */
 const LISTS: ReadonlySet<string> = new Set(['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
 
 /** A connection that a restored run does not have is opened again from its spec, so each request is judged by that too. */

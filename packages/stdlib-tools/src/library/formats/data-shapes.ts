@@ -36,7 +36,7 @@ export interface Drift {
   readonly path: string
   readonly expected: string
   readonly actual: string
-  /** Of the two names of a renamed field, 0 to 1. */
+  /** Similarity of the two names of a renamed field, 0 to 1. */
   readonly similarity?: number
 }
 
@@ -48,7 +48,7 @@ const MIN_SIMILARITY = 0.6
 
 // -------------------------------------------------------------------------------------------------------------- reading
 
-/** Of a value. A dict is a record; what is deeper than any answer of a tool is Any. */
+/** The shape of a value. A dict is a record; values nested too deeply are Any. */
 export function inferShape(value: Value, depth = 0): Shape {
   if (value === null) return 'Null'
   if (typeof value === 'boolean') return 'Bool'
@@ -74,7 +74,7 @@ export function inferShape(value: Value, depth = 0): Shape {
   return typeName(value)
 }
 
-/** Of a JSON Schema, or of what tool_define takes as one. */
+/** The shape of a JSON Schema, or of a schema of tool_define. */
 export function readSchemaShape(schema: Value | undefined, root: Value = schema ?? null, depth = 0): Shape {
   if (typeof schema === 'string') return readTypeShape(schema, null, root, depth)
   if (!(schema instanceof HarnDict) || depth > MAX_DEPTH) return 'Any'

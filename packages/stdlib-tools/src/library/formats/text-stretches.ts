@@ -1,5 +1,5 @@
 // Pieces of a text between marks, as models write them. A model's answer is text of a stranger: each function reads it once from the
-// left, however many marks are opened and never closed.
+// left, for any number of unclosed marks.
 
 /** From where a first mark begins to where a last one ends, and what stands between the two. */
 interface Stretch {

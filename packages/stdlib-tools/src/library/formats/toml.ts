@@ -84,7 +84,7 @@ function describeProblem(message: string, line: string, column: number): Problem
   return asIt
 }
 
-/** Of a value that is not a number, date or quoted text. */
+/** Error for a value that is not a number, date or quoted text. */
 function describeValueProblem(bare: string, column: number): Problem {
   const word = bare === '' ? undefined : ['true', 'false'].find((each) => each.startsWith(bare))
   const words =

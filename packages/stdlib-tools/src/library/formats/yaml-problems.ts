@@ -5,7 +5,7 @@ import type { YAMLParseError } from 'yaml'
 
 export const SEVERAL_DOCUMENTS = 'deserializing from YAML containing more than one document is not supported'
 
-/** Of a key at `start` that its mapping has already. */
+/** Error for a duplicate key at `start`. */
 export function describeDoubledKey(text: string, start: number): string {
   const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
   return `duplicate entry with key "${key.trim().replace(/^"([^"]*)"$|^'([^']*)'$/, '$1$2')}"`

@@ -94,7 +94,7 @@ export function matchesRule(rule: string, target: Target): boolean {
   return host === target.host || forms.some((bits) => bits === readAddressBits(host) || bits === readTargetBits(host))
 }
 
-/** What is wrong with a rule, which has been trimmed; null when nothing is. */
+/** The error in a trimmed rule; null if it is valid. */
 function describeRuleFault(rule: string): string | null {
   if (rule === '') return 'empty egress rule'
   const { host } = splitRule(rule)

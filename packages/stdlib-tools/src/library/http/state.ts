@@ -20,7 +20,7 @@ export interface HttpCall {
   readonly body: string | null
 }
 
-/** A response body that a script reads in pieces. `rest` is what is left of a mocked one; null when the host holds it. */
+/** A response body that a script reads in pieces. `rest` is the unread part of a mocked body; null if the host holds it. */
 export interface HttpStreamState {
   readonly status: number
   readonly headers: Value
@@ -65,7 +65,7 @@ export function handleId(handle: Value): string {
   return display(handle instanceof HarnDict ? (handle.get('id') ?? '') : handle)
 }
 
-/** What is wrong with a handle as such, before anything is looked for; null when nothing is. */
+/** The error in the form of a handle, before it is looked up; null if it is valid. */
 export function handleProblem(name: string, handle: Value): string | null {
   if (handle instanceof HarnDict) return handle.has('id') ? null : `${name}: handle dict must contain id`
   return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`

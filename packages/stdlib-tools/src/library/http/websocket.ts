@@ -392,7 +392,7 @@ function addRoute(ctx: Context, server: SocketServer, path: string, options: Har
   return { kind: 'net.stream', args: { op: 'ws_route', key: server.remote, path, bearer, maxBytes, idleMs } }
 }
 
-/** A connection of the network that the host accepted for a server; what is not a dict says that there is no such server. */
+/** A connection of the network that the host accepted for a server; any other value means that there is no such server. */
 function addAccepted(ctx: Context, serverId: string, answer: Value): Value {
   if (!(answer instanceof HarnDict)) throw makeThrown(`websocket_accept: unknown server '${serverId}'`)
   const url = readTextField(answer, 'path')

@@ -47,7 +47,7 @@ function isOfPeople(topic: string): boolean {
   return topic === 'hitl' || topic.startsWith('hitl.')
 }
 
-/** Appends and wakes who waits for the topic; the event's id, from 1 within its topic. */
+/** Appends and wakes waiting tasks of the topic; the event's id, from 1 within its topic. */
 function appendEvent(ctx: Context, topicName: Value, kind: Value, payload: Value, atMs: Value, headers: Value): number {
   const { topics } = ctx.state(logState)
   const topic = topicName as string

@@ -260,7 +260,7 @@ function formatProgress(phase: string, message: string, third: Value, total: Val
   return `[${phase}] [${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${message} (${current}/${all})`
 }
 
-/** The figures of a progress line, for who watches: `n` of `total`, or the place in the bar. */
+/** The figures of a progress line: `n` of `total`, or the place in the bar. */
 function readProgressCount(third: Value, total: Value): { readonly current: number | null; readonly total: number | null } {
   const readNumber = (value: Value | undefined): number | null => (value !== undefined && isInt(value) ? Number(value) : null)
   if (third instanceof HarnDict)

@@ -63,7 +63,7 @@ export function testRegex(regex: Regex, text: string): boolean {
   return found
 }
 
-/** The matches of a pattern, to be finished by who has seen them all; `groups` says whether its groups are asked for. */
+/** The matches of a pattern; the caller must finish it after the last one. `groups` says whether groups are needed. */
 export function searchRegex(regex: Regex, text: string, groups: boolean): Search {
   if (regex !== warmest) {
     warmest = regex

@@ -575,7 +575,7 @@ const PLANES: readonly Range[] = [
   ...Array.from({ length: 16 }, (_unused, plane) => [0x10000 * (plane + 1), 0x10000 * (plane + 2) - 1] as const),
 ]
 
-/** All code points that `member` matches. Scans the whole of Unicode once a class, a plane at a time, then remembers. */
+/** All code points that `member` matches. Scans Unicode once per class, a plane at a time, then caches. */
 function listRanges(member: RegExp): readonly Range[] {
   const known = rangeCache.get(member.source)
   if (known !== undefined) return known

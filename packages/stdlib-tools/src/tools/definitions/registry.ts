@@ -4,7 +4,7 @@
 import { HarnDict, HarnList, debugQuoted, display, family, sortTexts } from '@bridle/vm/families'
 import type { Context, Control, Value } from '@bridle/vm/families'
 
-/** What `tool_bind` set: the registry of the current scope, nil when nothing is bound. */
+/** What `tool_bind` set: the registry of the current scope, nil without one. */
 export const boundRegistry = family<{ registry: Value }>('tool_binding', () => ({ registry: null }))
 
 export function isRegistry(value: HarnDict): boolean {

@@ -198,7 +198,7 @@ function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result
     if (scope !== 'alias' && scope !== 'tool') continue
     const kept = Object.fromEntries(Object.entries(grant).filter(([key]) => WITHIN.has(key)))
     if (Object.keys(kept).length === 0) continue
-    // Budgets count by the grant that they are of, over all calls of the alias.
+    // Budgets count per grant, over all calls of the alias.
     pushScope(ctx, 'grants', HarnDict.of({ id, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
     state.pushed++
   }

@@ -37,7 +37,7 @@ import { maySeeResults } from './hooks.js'
 import { makeCalled, makeInsideIdentity, readCalled } from './identity.js'
 import type { CalledTool } from './identity.js'
 
-/** Who carries a call out; `server` is one that the loop is connected to. */
+/** The executor of a call; `server` is one that the loop is connected to. */
 export type Carrier = 'refused' | 'server' | 'handler' | 'outside' | 'runtime' | 'nobody'
 
 /** `isServed`: whether a server of the loop answers the tool. Tools of the runtime are recognised regardless of the registry. */

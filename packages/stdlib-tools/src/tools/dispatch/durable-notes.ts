@@ -1,4 +1,4 @@
-// What a tool of the host has its run keep while it works: results of its steps and answers that it waited for. Its code runs outside of the machine and may be begun anew in another process; what was
+// Records that a host tool stores in its run: results of its steps and answers that it waited for. Its code runs outside of the machine and may be restarted in another process; what was
 // noted is there again then, because it entered the run by entries of the journal and stays in the state of the machine.
 //
 // Notes are neither judged nor counted: they let the tool do nothing that it could not do anyway.
@@ -18,7 +18,7 @@ export interface AskedNote {
   readonly args: Plain
 }
 
-/** What is known of the same note from before. */
+/** The earlier state of the same note. */
 export type NoteBefore =
   | { readonly kind: 'none' }
   /** Its outcome is unknown. */
@@ -63,7 +63,7 @@ export function beginNote(ctx: Context, effect: number, { id, kind, parent, args
   )
 }
 
-/** False for what is not a note. */
+/** False for other values than notes. */
 export function endNote(ctx: Context, id: string, outcome: NestedOutcome): boolean {
   const state = ctx.findState(durableNotes)
   const note = state?.noted.get(id)

@@ -33,7 +33,7 @@ export interface ToolIdentity {
   readonly id: string
   /** The server, for `mcp`: the name by which the host declared it, or the address or program that the script spelled out. */
   readonly server: string | null
-  /** By which those who provide it know it, the most precise one first. */
+  /** Names of its provider, the most precise one first. */
   readonly names: readonly string[]
   readonly families: readonly string[]
   /** By which only the script knows it. */

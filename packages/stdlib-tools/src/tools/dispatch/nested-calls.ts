@@ -128,7 +128,7 @@ function findCallBefore(ctx: Context, effect: number, { id, tool, args }: Nested
   const noted = find(ctx, effect, id)
   if (noted === null || noted.call.tool !== tool || !isSame(noted.call.args, args)) return 'none'
   if (noted.outcome === null) return 'begun'
-  // It gave what is not data.
+  // It returned a value that is not data.
   return noted.outcome.ok && noted.outcome.value === undefined ? 'begun' : noted.outcome
 }
 

@@ -44,7 +44,7 @@ export interface PeerOptions {
   readonly onRequest?: (method: string, params: Params, signal: AbortSignal) => unknown
   readonly onNotification?: (method: string, params: Params) => void
   readonly onClose?: () => void
-  /** What is not a message is answered with an error without an id. For the side that serves: what starts programs skips what they print. */
+  /** Invalid messages get an error without an id. For the side that serves: what starts programs skips what they print. */
   readonly answersDamage?: boolean
   /** The notification for a cancelled request; `$/cancelRequest {id}` when absent. Either is understood. */
   readonly cancellation?: () => Cancellation

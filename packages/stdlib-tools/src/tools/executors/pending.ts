@@ -22,7 +22,7 @@ export class PendingResults {
   /** Answers to keys, which count once; the oldest is forgotten first. */
   private readonly answered = new Map<string, ToolOutcome>()
 
-  /** `known`: it was answered before, and stays as it was. */
+  /** `known`: it was answered before; the first answer stays. */
   resolve(token: string, outcome: ToolOutcome): 'kept' | 'known' {
     if (this.answered.has(token)) return 'known'
     this.answered.set(token, outcome)

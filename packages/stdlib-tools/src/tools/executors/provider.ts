@@ -65,7 +65,7 @@ export interface RunLink {
   readonly emit: (type: string, payload: Plain) => number
   /** The run ends, and begins again with this input; `taken`: how many signals of each name it has had. */
   readonly again: (input: Plain, taken: { readonly [name: string]: number }) => void
-  /** What is known of another run of the same tenant; rejects with ToolError `process_not_visible`. */
+  /** The state of another run of the same tenant; rejects with ToolError `process_not_visible`. */
   readonly look: (runId: string) => Promise<{ readonly state: string; readonly parent: string | null }>
   /** What another run has published last. */
   readonly query: (runId: string, name: string) => Promise<Plain>
@@ -109,7 +109,7 @@ export interface DurableGate {
   readonly intend: (happen: () => void) => void
   /** What the run may ask of the store that keeps it; null where none does. */
   readonly link: RunLink | null
-  /** Writes the beginning of a note down, or says what is known of it; null when the run does not wait for the tool any more. */
+  /** Stores the start of a note, or returns its state; null if the run does not wait for the tool any more. */
   readonly begin: (asked: AskedNote) => BegunNote | null
   /** The credential for an answer: a signed token of this run. */
   readonly mint: (token: string) => string
@@ -132,7 +132,7 @@ export type AdmittedCall =
       readonly ok: true
       /** With what grants pin. */
       readonly args: Plain
-      /** What is known of the same call, where the call around it is made again. */
+      /** The state of the same nested call, if the outer call is repeated. */
       readonly before: CallBefore
       /** That it is made is kept when this resolves; absent: it is. */
       readonly kept?: Promise<void>

@@ -23,7 +23,7 @@ export function readStreamRequest(value: Plain | undefined): StreamRequest | nul
   return { op, index: typeof index === 'number' ? index : 0, most: typeof most === 'number' ? Math.max(1, most) : 1 }
 }
 
-/** Begins the work; what is not a stream is finished at once. */
+/** Begins the work; a result that is not a stream is final. */
 export type BeginStream = (call: ToolCall, signal: AbortSignal) => Promise<OpenStream | Invoked>
 
 /** The gate of the request that makes the tool continue: each of them is its own effect. */

@@ -187,7 +187,7 @@ function makeEntry(tool: Tool): Plain {
     parameters: (tool.input === null ? {} : { properties: {}, ...tool.input.json }) as Plain,
     // A function stays with the host.
     recovery: typeof tool.recovery === 'string' ? tool.recovery : 'once',
-    // What is not said is `external`; only a tool without side effects is certain to have none.
+    // Without a declaration it is `external`; only a tool without side effects has none.
     ...(declared === null ? {} : { effects: declared }),
     ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
     ...(tool.drift === null ? {} : { drift: tool.drift }),

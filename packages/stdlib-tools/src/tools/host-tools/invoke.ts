@@ -182,7 +182,7 @@ function isTold({ limits }: Pending): boolean {
   return limits.announcement !== undefined || typeof limits.onCancel === 'object'
 }
 
-/** What is wrong with an intent is a failure of the call; nothing of it has happened then. */
+/** An invalid intent fails the call; no intent has been carried out then. */
 function settleDone(tool: Tool, args: unknown, { value, intents }: Done, context: CallContext): Ready<Invoked> {
   const happen = intents.length === 0 ? null : context.stageIntents(intents)
   return chainReady(settle(tool, args, value), (outcome) =>

@@ -69,7 +69,7 @@ export interface Chunk {
 }
 
 /**
- * Chunks as they are asked for, once. `result` settles when the last one was taken; who awaits it without taking chunks has them
+ * Chunks as they are asked for, once. `result` settles when the last one was taken; awaiting it without taking chunks has them
  * taken and dropped.
  */
 export interface ToolStream extends AsyncIterable<Chunk> {
@@ -79,7 +79,7 @@ export interface ToolStream extends AsyncIterable<Chunk> {
 export interface ToolMetrics {
   readonly calls: number
   readonly errors: number
-  /** Of the last 512 calls, milliseconds. */
+  /** Durations of the last 512 calls in milliseconds. */
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number

@@ -121,7 +121,7 @@ export class SchemaCheck {
     return at
   }
 
-  /** What is wrong with a value first; null when nothing is. */
+  /** The first error in a value; null if it is valid. */
   check(value: unknown): SchemaIssue | null {
     const walk = this.walk(value)
     while (!walk.step());
@@ -501,7 +501,7 @@ function nameType(value: unknown): string {
 }
 
 function hasType(value: unknown, type: string): boolean {
-  // Beyond 64 bits, who reads JSON has rounded it.
+  // Beyond 64 bits, JSON parsers have rounded it.
   if (type === 'integer')
     return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
   return nameType(value) === type

@@ -1,6 +1,6 @@
 // Finding tools by words: BM25 with fields (BM25F) over name, aliases, description and parameter names, any case. A word of the name counts as much as several of the
 // description. A word that no tool has stands for those that begin like it (`repo`, `screenshots`). A tool that is named exactly comes first, ties go
-// by name. Collections are small, so the index is made anew when tools were added.
+// by name. Collections are small, so the index is rebuilt when tools were added.
 
 import type { Tool } from './define.js'
 import { isSchema } from './edge.js'

@@ -34,7 +34,7 @@ export interface Decision {
   /** As clients of the Agent Client Protocol say it. */
   readonly outcome?: unknown
   readonly reason?: string
-  /** Who says so. */
+  /** The reviewer. */
   readonly reviewer?: string
   /** That of the request: the answer is for no other call. */
   readonly binding?: string
@@ -95,7 +95,7 @@ function readPermission(request: ApprovalRequest, given: Plain): Plain {
   throw makeError(request, given, 'true, false, {granted: true} or {granted: false, reason: …}')
 }
 
-/** Of a client that was given options. The gate reads it, and takes what it does not know for a no. */
+/** Answer of a client that was given options. The gate treats unknown options as a refusal. */
 function isChoice(given: PlainRecord): boolean {
   return 'outcome' in given && given['outcome'] !== null
 }

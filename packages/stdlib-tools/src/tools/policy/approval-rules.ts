@@ -1,5 +1,5 @@
 // Which calls of scripts a host wants a person asked about (`approve` of createRuntime). Rules are judged by what is carried out, as every
-// rule is: by identity, effects, side effects, level and arguments. What is not known counts as the most that it can be, so that nothing
+// rule is: by identity, effects, side effects, level and arguments. Unknown properties count as the most dangerous, so that nothing
 // passes for lack of a declaration.
 
 import { checkGrant, keyKind, normalEffect } from '@bridle/compiler/grants'

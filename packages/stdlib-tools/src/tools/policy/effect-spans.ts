@@ -42,7 +42,7 @@ function describeConnection(args: Extract<Effect, { kind: 'mcp.connect' }>['args
   return 'name' in args ? pickTexts({ method, ...describePlace(args.name, 'spec' in args ? args.spec : {}) }) : { method }
 }
 
-/** What is known of a connection since its handshake: the revision that it speaks, and where it leads to. */
+/** Facts about a connection from its handshake: its revision and target. */
 export function readAnswerFacts({ kind, args }: Effect, answer: Plain): Facts {
   if (kind !== 'mcp.connect' || args.op !== 'open') return {}
   const { protocol, address } = readRecord(answer)

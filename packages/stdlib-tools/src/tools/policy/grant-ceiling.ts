@@ -54,7 +54,7 @@ export const APPROVAL_SCOPES = defineHostSlot<readonly ApprovalScope[] | null>('
 /** Effects that were judged and are on their way. */
 const onTheirWay = new WeakSet<Effect>()
 
-/** Performs an effect about which everybody was asked who has to be (effect-approval.ts). */
+/** Performs an effect after all required approvals (effect-approval.ts). */
 export function requestApproved(ctx: Context, effect: Effect): Control {
   onTheirWay.add(effect)
   return ctx.request(effect)

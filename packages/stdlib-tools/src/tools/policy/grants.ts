@@ -587,7 +587,7 @@ const NO_SECRETS: ReadonlySet<string> = new Set()
 
 // -------------------------------------------------------------------------------------------------------------- scopes
 
-/** What is wrong with a dict of grants by tool; null when nothing is. */
+/** The error in a dict of grants by tool; null if it is valid. */
 function findProblem(ctx: Context, grants: Value): string | null {
   if (!(grants instanceof HarnDict)) return `grants must be a dict of dicts, got ${typeName(grants)}`
   for (const tool of grants.keys()) {

@@ -82,7 +82,7 @@ export class ApprovalDesk {
   }
 
   /**
-   * Hands an Answer to the request it belongs to; false when nothing of that id waits. Throws AnswerError for what is no answer to it; the
+   * Hands an Answer to the request it belongs to; false when nothing of that id waits. Throws AnswerError if the answer does not match it; the
    * request continues waiting.
    */
   respond(id: string, response: unknown): boolean {

@@ -1,5 +1,5 @@
 // Policies as scripts install them: `with_policies(config, body)` of std/policy opens the scopes that an agent loop opens from
-// its options, runs the body under them and ends them with it, however it ends. Agent loops use the same functions.
+// its options, runs the body under them and ends them with it in all cases. Agent loops use the same functions.
 
 import { findInnermostScope, popScope, pushScope } from '../../library/task-scopes.js'
 import type { ScopeKind } from '../../library/task-scopes.js'

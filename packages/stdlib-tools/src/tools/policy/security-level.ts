@@ -63,7 +63,7 @@ function inferLevel(annotations: HarnDict): SecurityLevel {
   }
 }
 
-/** Of what a builtin does outside of the machine. Calls of tools are judged by their identity. */
+/** The level of a builtin's effect. Calls of tools are judged by their identity. */
 export function findEffectLevel(effect: Pick<Effect, 'kind' | 'args'>): SecurityLevel {
   const { kind } = effect
   const own = findKindLevel(kind)

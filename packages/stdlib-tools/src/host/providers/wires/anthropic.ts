@@ -291,5 +291,5 @@ function makeReader(): AnswerReader {
   }
 }
 
-/** Of one answer; a service that counts further is not trusted. */
+/** Maximum blocks of one answer; larger indexes are ignored. */
 const MOST_BLOCKS = 10_000

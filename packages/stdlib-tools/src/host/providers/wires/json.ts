@@ -1,4 +1,4 @@
-// JSON of services, read without trust: what is not of the expected type is absent.
+// JSON of services, read without trust: values of an unexpected type count as absent.
 
 import type { Plain } from '@bridle/vm'
 

@@ -231,5 +231,5 @@ function makeReader(): AnswerReader {
   }
 }
 
-/** Of one answer; a service that counts further is not trusted. */
+/** Maximum calls of one answer; larger indexes are ignored. */
 const MOST_CALLS = 10_000

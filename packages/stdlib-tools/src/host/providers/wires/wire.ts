@@ -121,5 +121,5 @@ export class StreamError extends Error {
   }
 }
 
-/** What ends the events of those that speak OpenAI's protocol. */
+/** End marker of event streams in OpenAI's protocol. */
 export const DONE = '[DONE]'

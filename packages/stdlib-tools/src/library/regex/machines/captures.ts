@@ -50,7 +50,7 @@ export class Captures {
     return true
   }
 
-  /** The same if the pattern matches [start, end) at all and leaves no choice there; false says nothing, and spoils the slots. */
+  /** The same if the pattern matches [start, end) at all and leaves no choice there; false is inconclusive and leaves the slots undefined. */
   fillOnePass(text: string, start: number, end: number, slots: number[]): boolean {
     const onePass = this.getOnePass()
     if (onePass === null) return false

@@ -104,7 +104,7 @@ export class Dfa {
   private states: (State | null)[] = []
   private numbers = new Map<string, number>()
   private nodeCount = 0
-  /** Start states by what is known, 0 where not made yet. */
+  /** Start states by context, 0 if not created yet. */
   private readonly starts = new Int32Array(8)
   /** The state of a try where nothing depends on the character before; 0 where it is not made yet. */
   private first = 0
@@ -222,7 +222,7 @@ export class Dfa {
 
   /**
    * Of `here`: tries the places where a match could begin, from `from` on, and answers the end of the first match; NO_MATCH, GAVE_UP.
-   * It begins at `candidate`, and how far it had to read is in `stop`. What tries read for nothing is added to `wasted`; -1 where that
+   * It begins at `candidate`, and how far it had to read is in `stop`. Characters read by failed attempts are added to `wasted`; -1 where that
    * has become too much, with the answer GAVE_UP.
    */
   endNear(text: string, from: number, sight: Sight): number {
@@ -379,7 +379,7 @@ export class Dfa {
     this.resetAt = -1
   }
 
-  /** Forgets all states; they are made anew when they are needed. */
+  /** Drops all states; they are recreated when needed. */
   clear(): void {
     this.table = new Int32Array(this.stride * (FIRST_STATE + 12))
     this.states = new Array<State | null>(FIRST_STATE).fill(null)

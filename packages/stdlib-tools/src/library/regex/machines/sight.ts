@@ -1,4 +1,4 @@
-// What a search remembers of its text while it goes through it: where rare characters come next, and how far looking ahead for them
+// Look-ahead state of a search: where rare characters come next, and how far looking ahead for them
 // was of use. It belongs to one search; the machines that read it belong to the pattern.
 
 /** Units that looking ahead may go through for nothing before it has been of any use. */
