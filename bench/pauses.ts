@@ -75,7 +75,7 @@ export async function longestPauses(): Promise<Figures> {
 
 const SLOWEST = 5
 
-/** The labels that a table shows: the slowest scripts by the median of the rounds, those in SHOWN, and what is no script. */
+/** The labels that a table shows: the slowest scripts by the median of the rounds, those in SHOWN, and rows other than scripts. */
 export function choosePauses(rounds: readonly Figures[]): readonly string[] {
   const [first = {}] = rounds
   const scripts = Object.keys(HOSTILE).map((name) => `${name}, ms`)

@@ -231,7 +231,7 @@ function anyProgram(random: Random): string {
   }
 }
 
-/** A script with some numbers, texts and operators exchanged for others of their kind: most still run, and do something else. */
+/** A script with some numbers, strings and operators exchanged for others of their kind: most still run, with another result. */
 function changeLiterals(random: Random, text: string): string {
   const { starts, ends } = lex(text)
   const places: { readonly at: number; readonly options: readonly string[] }[] = []

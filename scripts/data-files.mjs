@@ -13,7 +13,7 @@ const TABLES = new Map([
 ])
 
 /**
- * @param {(name: string, text: string) => void} write a file that lies beside the bundle
+ * @param {(name: string, text: string) => void} write a file beside the bundle
  * @returns {import('esbuild').Plugin}
  */
 export function dataFiles(write) {

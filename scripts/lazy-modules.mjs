@@ -38,10 +38,10 @@ export function vendorFile(specifier) {
 
 /**
  * @param {object} options
- * @param {readonly string[]} options.packages specifiers of libraries; each becomes a file of its own
+ * @param {readonly string[]} options.packages specifiers of libraries; each becomes a separate file
  * @param {readonly string[]} options.external specifiers that are loaded as they are: of Node itself, and unbundled packages
  * @param {(importer: string) => boolean} options.applies whether the imports of a file are replaced
- * @param {(specifier: string, resolved: string) => void} options.found told of each library that is imported, and where it is
+ * @param {(specifier: string, resolved: string) => void} options.found called with each imported library and its path
  * @returns {import('esbuild').Plugin}
  */
 export function lazyModules({ packages, external, applies, found }) {

@@ -2,7 +2,7 @@
 
 export interface Goal {
   readonly what: string
-  /** Null: only told. */
+  /** Null: only reported. */
   readonly goal: number | null
   readonly prototype: number | null
   /** The goal is a least amount, and not a most. */

@@ -74,7 +74,7 @@ export function makeCommandRuntime(options: CommandHostOptions): Runtime {
   return runtime
 }
 
-/** What `makeCommandRuntime` makes its runtime of. */
+/** The parts from which `makeCommandRuntime` makes its runtime. */
 export function makeCommandRuntimeOptions(options: CommandHostOptions): RuntimeOptions {
   const authority = options.authority ?? makeAuthority({})
   const { root } = authority

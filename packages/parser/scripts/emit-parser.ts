@@ -66,7 +66,7 @@ import { EMPTY, type StartRule, TooDeep } from './parse-tree.js'
 
 const FIRST_UNIT = 0xe000
 const END = ${END}
-/** What a rule's method gives when the rule does not match; no record stands there. */
+/** Returned by a rule's method when the rule does not match; not the index of a record. */
 const FAILED = -1
 /** Calls of the rules that remember, for each token; plain code takes two or three. */
 const STEPS_PER_TOKEN = 40
@@ -81,7 +81,7 @@ const OVERRUN = new Error('the parser goes back too often')
 
 export interface Parsed {
   readonly tape: Int32Array
-  /** Place of the root's record on the tape; negative when the tokens are no program or expression. */
+  /** Place of the root's record on the tape; negative when the tokens are not a program or expression. */
   readonly root: number
   /** First token of the last but one item of the file that was begun: a failure has its reasons behind it. */
   readonly restart: number
@@ -91,7 +91,7 @@ export interface Parsed {
 export type TakeItem = (tape: Int32Array, item: number) => void
 
 /**
- * Parses a token string. \`maxDepth\` bounds the nesting of types; deeper raises TooDeep. With \`take\`, the items are handed over one
+ * Parses a token string. \`maxDepth\` bounds the nesting of types; deeper throws TooDeep. With \`take\`, the items are handed over one
  * by one, also those before a failure, and the root has none; \`begin\` is called before the first, which may be twice.
  */
 export function parseTokens(

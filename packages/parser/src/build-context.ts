@@ -34,7 +34,7 @@ export interface BuildContext {
   /** Statement lists, for the expressions that hold blocks. */
   readonly block: (node: ParseNode) => Block
   readonly body: (node: ParseNode) => readonly Stmt[]
-  /** The expression of a `${…}`; its source when it is no expression; null when it cannot be tokenized. */
+  /** The expression of a `${…}`; its source when it is not an expression; null when it cannot be tokenized. */
   readonly interpolate: (source: InterpolationSource) => Expr | string | null
 }
 

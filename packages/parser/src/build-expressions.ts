@@ -439,7 +439,7 @@ export function buildLiteral(context: BuildContext, token: number, span: Span): 
 }
 
 /**
- * Interpolations that are no expressions became strings. Adjacent strings are joined, so the result may be a plain string.
+ * Interpolations that are not expressions became strings. Adjacent strings are joined, so the result may be a plain string.
  */
 function buildInterpolation(context: BuildContext, token: number, span: Span): Expr {
   const payload = context.tokens.payloads[token]

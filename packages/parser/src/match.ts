@@ -16,7 +16,7 @@ export interface ItemTaker {
 
 /**
  * With `items`, the top-level items are passed one by one, up to a failure if there is one, and the root is empty: the records of a large
- * file would take forty times the memory of its source. Raises TooDeep when types nest beyond the limit.
+ * file would take forty times the memory of its source. Throws TooDeep when types nest beyond the limit.
  */
 export function matchTokens(units: string, start: StartRule, items: ItemTaker | null = null): MatchOutcome {
   const take = items === null ? null : (tape: Int32Array, item: number): void => items.take(new TreeNode(tape, item))

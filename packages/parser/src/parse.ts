@@ -220,7 +220,7 @@ interface Match {
 const MAX_HIDDEN_BREAKS = 50
 
 /**
- * A line break inside a block comment or after a `\` is no token: normally the statement continues. If only the end of the statement
+ * A line break inside a block comment or after a `\` is not a token: normally the statement continues. If only the end of the statement
  * is possible there, the break ends it. Only a failed match distinguishes the two cases.
  */
 function matchProgram(source: SourceFile, lexed: TokenStream, marked: Marked | null): Match {

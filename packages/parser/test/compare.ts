@@ -64,7 +64,7 @@ function compareVerdicts(units: string, start: StartRule, ours: ReturnType<typeo
   return 'refused'
 }
 
-/** The items as they are handed over one by one, each before the next is parsed over it. */
+/** The items as they are passed on one by one, each before the next overwrites it. */
 function compareItems(units: string, program: ParseNode): void {
   const option = program.child(1)
   const wanted = option.count === 0 ? [] : listSeparated(option.child(0))

@@ -181,7 +181,7 @@ function lookUp(manifest: Manifest, text: string, finder: ModuleFinder): Referen
   return { handler: null, when: findPredicateProblem(program, text, name) }
 }
 
-/** The module that a reference means, or what is wrong. */
+/** The module that a reference means, or its problem. */
 function findModule(manifest: Manifest, name: string | null, finder: ModuleFinder): ResolvedModule | string {
   const folder = dirname(manifest.path)
   const open = (path: string): ResolvedModule | string => finder.find(path, manifest.path) ?? `${path} cannot be read`

@@ -325,7 +325,7 @@ describe('traces', () => {
         'has no events',
       )
     }
-    // One that cannot be read does not hide the others.
+    // An unreadable trace does not hide the others.
     writeFileSync(join(dir, 'bad.jsonl'), 'no json\n{}\n')
     const listed = await captureSaid(async () => traceListCommand({ dir }))
     expect(listed.code).toBe(1)

@@ -43,7 +43,7 @@ async function runOnce(
       runtime,
       onEnd: tell,
       onStuck: (runId, error) => tell({ runId, status: 'failed', value: null, error, exitCode: null, output: '' }),
-      // Nobody charges a card here: what nobody knows the end of is made again.
+      // No card is charged here, so calls with an unknown outcome are repeated.
       onUnknownOutcome: () => 'retry',
       leaseMs: 600_000,
       start: () => ({ tier: null }),

@@ -24,7 +24,7 @@ export async function quotaCommand(tenant: string | undefined, flags: QuotaFlags
   return withStore(file, async (store) => {
     if (store.setQuota === undefined || store.quotaOf === undefined)
       throw new CommandError('this store keeps no quotas', { code: 'store_unavailable', file })
-    // A name that nobody has shows what everybody else may use.
+    // An unknown tenant shows the default quota.
     const show = (): Promise<TenantQuota> => store.quotaOf!(tenant ?? NOBODY)
     if (none === true) await store.setQuota(tenant ?? null, null)
     else if (Object.keys(given).length > 0) await store.setQuota(tenant ?? null, { ...(await show()), ...given })

@@ -89,7 +89,7 @@ export function followImport(
   return null
 }
 
-/** Of a standard module: in a copy of its source. null for other modules that are no files. */
+/** For a standard module, in a copy of its source; null for other modules without a file. */
 export function locateOrigin(workspace: Workspace, document: OpenDocument, { key, symbol, file }: Origin): Location | null {
   if (file === null) return { uri: document.text.uri, range: toFileRange(document.parsed.file, symbol.span) }
   const uri = isFileKey(key) ? workspace.readUri(key) : findStdUri(key, file.text)

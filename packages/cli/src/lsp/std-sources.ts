@@ -1,5 +1,5 @@
 // Sources of the standard modules as files, so that an editor can show where a name of them is declared: they are part of the command, and no
-// files. They lie in the cache folder, by their content, for reading only; a changed one is written anew under another name.
+// files. They are in the cache folder, named by content and read-only; a changed one is written under another name.
 
 import { createHash } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { findCacheFolder, makeCacheFolder } from '../cache-folder.js'
 const STD = '<stdlib>/'
 const DIGITS = 12
 
-/** The address of a file with this source; null for what is no standard module, and where no cache may be written. */
+/** The URI of a file with this source; null if it is not a standard module, or if no cache may be written. */
 export function findStdUri(key: string, source: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const folder = key.startsWith(STD) ? findCacheFolder(env) : null
   if (folder === null) return null
@@ -19,7 +19,7 @@ export function findStdUri(key: string, source: string, env: NodeJS.ProcessEnv =
   try {
     if (!existsSync(path)) {
       makeCacheFolder(dirname(path))
-      // Another server may write the same at the same time: each writes a file of its own, and either is right.
+      // Another server may write the same at the same time: each writes its own file, and both are correct.
       const own = `${path}.${process.pid}`
       writeFileSync(own, source, { mode: 0o444 })
       renameSync(own, path)

@@ -33,7 +33,7 @@ interface DeadLetter {
   readonly [name: string]: unknown
 }
 
-/** With the project installed as the server would. */
+/** With the project installed as the server does. */
 export async function withDesk<T>(flags: DeskFlags, work: (desk: Desk) => Promise<T>): Promise<T> {
   const desk = await Desk.open(flags)
   try {

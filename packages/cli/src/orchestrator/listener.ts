@@ -111,7 +111,7 @@ export class Listener {
     return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
   }
 
-  /** Takes no more requests; those under way are answered. */
+  /** Accepts no more requests; requests in progress are answered. */
   async close(): Promise<void> {
     const { server } = this
     if (server === null) return

@@ -183,7 +183,7 @@ const TOPIC_GATE: PumpGate = {
 
 const NO_GATE: PumpGate = { waiting: undefined, release: undefined, draining: undefined }
 
-/** The name of the run that dispatches an event to a binding. */
+/** The id of the run that dispatches an event to a binding. */
 export function nameDispatch({ trigger_id: id, binding_version: version, event }: Envelope): string {
   return `${id}@v${version}/${event.id}`
 }

@@ -34,7 +34,7 @@ const Row = z
 
 export type AnswerRow = z.infer<typeof Row>
 
-/** What answers a request: the response as the effect wants it. */
+/** A matching row: the response in the form of the effect. */
 export type Response = { readonly [key: string]: unknown }
 
 /** The rows of a file: a JSON array of objects. */

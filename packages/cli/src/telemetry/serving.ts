@@ -5,7 +5,7 @@ import type { JsonObject, McpBackend, RequestScope } from '@bridle/stdlib-tools/
 import { traceRequests } from './telemetry.js'
 import type { ServedRequest } from './variables.js'
 
-/** The same backend, told of when telemetry is on. */
+/** The same backend, traced when telemetry is on. */
 export function withServerTelemetry(backend: McpBackend, transport: 'pipe' | 'tcp'): McpBackend {
   const trace = traceRequests()
   if (trace === null) return backend

@@ -446,7 +446,7 @@ export class Inference {
     }
   }
 
-  /** The tool that a name, or an alias, stands for. */
+  /** The tool of a name or an alias. */
   private toolId(name: string | null): string | null {
     return name === null ? null : (this.options.aliases.get(name) ?? name)
   }

@@ -20,7 +20,7 @@ describe('reading URLs', () => {
     expect([[...allowed], [...refused]]).toEqual([[true], [false]])
   })
 
-  test.each(['', 'http://', 'http://[::1', 'a.test', 'http://a b/'])('%j is no URL', (text) => {
+  test.each(['', 'http://', 'http://[::1', 'a.test', 'http://a b/'])('%j is not a URL', (text) => {
     expect(parseUrl(text)).toBeNull()
   })
 })

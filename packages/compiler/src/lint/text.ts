@@ -121,7 +121,7 @@ function isItem(stmt: Stmt): boolean {
   return isDeclaration(stmt) ? stmt.attributes.length === 0 : stmt.kind === 'Let'
 }
 
-/** `pub` stands before the span. */
+/** `pub` precedes the span. */
 function findItemStart(item: Stmt, file: SourceFile): number {
   const { start } = item.span
   const before = file.text.slice(Math.max(0, start - 100), start)

@@ -14,7 +14,7 @@ function error<A>(definition: Omit<CatalogRow<A>, 'severity'>): CatalogRow<A> {
 }
 
 export const MISTAKE_CATALOG = {
-  // ---- values that nobody gets ---------------------------------------------------------------------------------------
+  // ---- unused values ------------------------------------------------------------------------------------------------
   M001: warning<{ what: string; name: string }>({
     title: 'last value of a function is lost',
     message: (a) => `${a.what} \`${a.name}\` gives nil: the value of its last statement is not returned`,

@@ -95,7 +95,7 @@ const RIGHT: readonly string[] = [
   'println({a: 1, ...{a: 2}, a: 3})',
   'println(1.0 / 0)',
   'println(try { 1 / 0 } catch (e) { e })',
-  // Text that is meant as it is.
+  // Text that is intended.
   'let name = "x"\nprintln(exec("echo $name"))',
   'let name = "x"\nprintln("costs \\$name and $HOME, {other}")',
   'let a = 1\nprintln("{\\"a\\": 1}", a)',

@@ -120,7 +120,7 @@ function checkArchivist(attribute: Attribute, context: CheckContext): void {
   if (!evidence) context.report('N019', attribute.span, {})
 }
 
-/** Names in attributes are strings, and a name is accepted: it stands for a constant that is not known here. */
+/** Names in attributes are strings, and a name is accepted: it means a constant that is unknown here. */
 function isShare(value: AttributeValue): boolean {
   if (typeof value === 'string') return true
   if (typeof value === 'number') return value === 0 || value === 1

@@ -70,7 +70,7 @@ function reindent(text: string): string {
   return text.startsWith('//') ? text.trimEnd() : text
 }
 
-/** Whether a comment begins on the line on which the offset lies. */
+/** Whether a comment begins on the line of the offset. */
 export function isOnLine(layout: Layout, comment: Comment, offset: number): boolean {
   return layout.line(comment.start) === layout.line(offset)
 }

@@ -101,7 +101,7 @@ function open(value: Value): Open {
 
 const UNITS_A_MEMBER = 2
 const UNITS_A_CONTAINER = 8
-/** Characters of a text that are a unit. */
+/** Characters of a string per unit of fuel. */
 const TEXT_BITS = 4
 
 /** Writes a value in pieces. */

@@ -42,7 +42,7 @@ function stepCall(ctx: Context, state: CallState): Result {
 // ----------------------------------------------------------------------------------------------------------------- the world
 
 /**
- * The effect that a primitive was told to request. Its provider relies on the types of its kind, so they are checked here, once.
+ * The effect that a primitive is called to request. Its provider relies on the types of its kind, so they are checked here, once.
  * Without a judge no kinds are known, and the provider has to check.
  */
 function readEffect(ctx: Context, kind: Value, args: Value, own: Value): Effect | Fault {

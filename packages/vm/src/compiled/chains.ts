@@ -44,7 +44,7 @@ function readTest({ instrs, successors }: Block): Test | null {
   return { slot: test.b, value: test.c, match: target, rest: next, size: 2 }
 }
 
-/** The chain that begins at the end of `head`, null for none. `follows`: whether the text of a block stands where control comes from. */
+/** The chain that begins at the end of `head`, null for none. `follows`: whether a block is written right after its predecessor. */
 export function findChain(head: Block, follows: (way: Way) => boolean): Chain | null {
   let test = readTest(head)
   if (test === null) return null

@@ -69,7 +69,7 @@ export class Profit {
 }
 
 export class CompiledState {
-  /** The flow graph (graph.ts), null until it is asked for. */
+  /** The flow graph (graph.ts), null until it is first needed. */
   graph: object | null = null
   /** Whether the code has guards. */
   guesses = true

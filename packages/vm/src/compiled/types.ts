@@ -21,7 +21,7 @@ import type { FunctionCode } from '../interpreter/module.js'
 export const SAW_INTS = 0
 export const SAW_FLOATS = 1
 export const SAW_OTHERS = 2
-/** Beside these: two numbers, one of which at least was a float. The result is a float. */
+/** In addition to these: two numbers, at least one of them a float. The result is a float. */
 export const SAW_MIXED_NUMBERS = 3
 /** `Instr.kind` of an access by index: nothing but lists and ints; the same, but what was read is not always a float. */
 export const SAW_LISTS = 0
@@ -133,7 +133,7 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   return (getKind(op) === 'arithmetic' || op === L.MOD) && isOne(types[i.c]!)
 }
 
-/** Whether `i` is taken to work on two numbers of which one at least is a float: a guard stands before it. */
+/** Whether `i` is assumed to work on two numbers, at least one of them a float: a guard precedes it. */
 export function guessesMixed(i: Instr, types: Types): boolean {
   if (i.kind !== SAW_MIXED_NUMBERS || getKind(i.op) !== 'arithmetic') return false
   const x = types[i.b]!

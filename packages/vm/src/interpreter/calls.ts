@@ -46,7 +46,7 @@ export function callMethod(m: Machine, task: Task, receiver: Value, from: number
   return true
 }
 
-/** The method of a struct: of its own module first, else of any module that has one. */
+/** The method of a struct: from its own module, otherwise from any module that has one. */
 export function findStructMethod(m: Machine, receiver: HarnStruct, { name, place }: MethodSite): HarnClosure | null {
   const found = m.methodCache[place]
   return found !== undefined && found.name === name && found.struct === receiver.name && found.home === receiver.home

@@ -71,7 +71,7 @@ function check(text: string, isComplete = true): readonly string[] {
 
 const IMPORT = 'import { all, any, price } from "host/shop"\n'
 
-/** What stands between `price(` and `)`, and the finding: its code and where it is. */
+/** The arguments of `price(…)`, and the finding: its code and position. */
 const WRONG: readonly (readonly [args: string, found: string])[] = [
   ['', 'A003 price()'],
   ['"tea"', 'A007 "tea"'],
