@@ -199,8 +199,10 @@ const benches: { readonly [name: string]: () => Promise<void> } = {
         Array.from({ length: 1000 }, (_, n) => prepare(asking, `t${at + n}`)),
         Date.now(),
       )
-    const dead = await store.join({ name: 'dead', leaseMs: 1, tools: null }, Date.now())
-    for (let taken = 0; taken < count;) taken += (await dead.take({ now: Date.now(), most: 1000, busy: [] })).runs.length
+    // Its lease is over when the other one comes.
+    const now = Date.now()
+    const dead = await store.join({ name: 'dead', leaseMs: 1, tools: null }, now)
+    for (let taken = 0; taken < count;) taken += (await dead.take({ now, most: 1000, busy: [] })).runs.length
     let parked = 0
     let done: () => void = () => {}
     const all = new Promise<void>((resolve) => (done = resolve))

@@ -266,7 +266,7 @@ function addDurableCommands(program: Command, done: (code: number) => void): voi
   const quota = onRuns('quota [tenant]', 'what a tenant may use, or every tenant without a quota of its own')
   for (const [flag, what] of [
     ['running', 'runs in the memory of workers'],
-    ['parked', 'runs that wait; further ones are refused'],
+    ['parked', 'runs that have not ended; further ones are refused'],
     ['bytes', 'bytes of snapshots'],
     ['submissions', 'new runs a second'],
     ['effects', 'calls a second, of each worker'],

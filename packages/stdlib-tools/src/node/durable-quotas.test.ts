@@ -54,6 +54,16 @@ describe('of a tenant', () => {
     await worker.stop()
   })
 
+  test('runs at work count, too: they may wait a moment later', async () => {
+    const world = await openWorld()
+    const { runtime, worker } = world.open({ tools: [ask] })
+    await world.store.setQuota!('a', { parked: 3 })
+    const module = runtime.compile(WAIT)
+    const told = await Promise.all(['1', '2', '3', '4'].map((runId) => refusal(worker.submit(module, { runId, tenant: 'a' }))))
+    expect(told.filter((each) => each === 'kept')).toHaveLength(3)
+    await worker.stop()
+  })
+
   test('submissions a second', async () => {
     const world = await openWorld()
     const { runtime, worker } = world.open({ tools: [ask] })

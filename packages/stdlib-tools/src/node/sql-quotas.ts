@@ -60,7 +60,8 @@ export class SqlQuotas {
   checkSubmission(tenant: number, name: string, count: number, now: number): void {
     const { parked, bytes, submissionsPerSecond } = this.get(tenant)
     if (parked !== undefined) {
-      const used = this.count(tenant, [READY, PARKED])
+      // One that runs now is one that waits soon.
+      const used = this.count(tenant, [READY, RUNNING, PARKED])
       if (used + count > parked) throw new QuotaExceeded(name, 'parked', parked, used)
     }
     if (bytes !== undefined) {

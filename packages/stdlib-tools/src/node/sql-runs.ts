@@ -888,7 +888,8 @@ export class SqlRuns {
       tools: readKey(this.readName(row.tools)),
       status: row.status,
       result: row.result,
-      sizeBytes: row.snapshot?.length ?? 0,
+      // Some connections give a Uint8Array, some an ArrayBuffer.
+      sizeBytes: row.snapshot?.byteLength ?? 0,
       published: readPublished(row),
       parent:
         row.parent === null

@@ -7,7 +7,7 @@ import { ToolError } from '../../tools/host-tools/errors.js'
 export interface TenantQuota {
   /** Runs in the memory of workers; further ones wait. */
   readonly running?: number
-  /** Runs that wait, parked or for a worker; further submissions are refused. */
+  /** Runs that wait, or will: parked, at work, or without a worker; further submissions are refused. */
   readonly parked?: number
   /** Of snapshots, as they are kept; submissions are refused beyond it. */
   readonly bytes?: number
