@@ -117,7 +117,8 @@ export type { AttachmentRef, AttachmentStore, ToolAttachments } from './tools/ho
 export type { ToolEvent, ToolEvents, ToolProcesses } from './tools/host-tools/durable-links.js'
 export { Done } from './tools/host-tools/intents.js'
 export type { Intent } from './tools/host-tools/intents.js'
-export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './tools/host-tools/durable.js'
+export type { DurableSteps, StepFacts, StepOptions, StepRecovery, StepWork } from './tools/host-tools/durable.js'
+export type { EventWait } from './tools/host-tools/durable-links.js'
 export { PendingResults } from './tools/executors/pending.js'
 export type {
   CallScope,
@@ -177,7 +178,8 @@ export type {
 export { DurableWorker, judgeCall } from './host/durable/worker.js'
 export { summarizeResult } from './host/durable/ended.js'
 export { answerUnknown } from './host/durable/pieces.js'
-export type { DurableWorkerOptions, SubmitOptions, WorkerMetric } from './host/durable/worker.js'
+export type { SubmitOptions } from './host/durable/submit-options.js'
+export type { DurableWorkerOptions, WorkerMetric } from './host/durable/worker.js'
 export { QuotaExceeded } from './host/durable/quotas.js'
 export type { ProcessEvent, ProcessStart, Processes } from './host/durable/processes.js'
 export { StoreHost } from './host/durable/store-host.js'

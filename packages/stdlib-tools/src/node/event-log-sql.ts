@@ -4,7 +4,8 @@ import { EventLogError } from './event-log-error.js'
 import { chainHeaders } from './event-log-records.js'
 import type { AppendMark, EventLog, LogQuery, LogRecord, LogTransaction, NewRecord, SharedValue } from './event-log-records.js'
 import type { Plain } from '@bridle/vm'
-import type { SqlStatement, SqlValue } from './sql-runs.js'
+import type { SqlStatement } from './sql-runs.js'
+import type { SqlValue } from './sql-schema.js'
 import type { SqlEngine } from './sql-store.js'
 
 const SCHEMA = [

@@ -2,7 +2,7 @@
 
 import type { TenantQuota } from '../host/durable/quotas.js'
 import { QuotaExceeded, fillBucket } from '../host/durable/quotas.js'
-import type { SqlValue } from './sql-runs.js'
+import type { SqlValue } from './sql-schema.js'
 import { PARKED, READY, RUNNING } from './sql-schema.js'
 
 export interface QuotaTables {

@@ -25,11 +25,10 @@ import { WorkerFenced } from '../host/durable/store.js'
 import { CANCEL_TOKEN } from '../host/durable/host.js'
 import type { ProgramSources } from '../host/modules.js'
 import { ENDED, PARKED, READY, RUNNING, SCHEMA, SCHEMA_VERSION, STATES, STUCK, UPGRADES } from './sql-schema.js'
+import type { SqlValue } from './sql-schema.js'
 import { ToolError } from '../tools/host-tools/errors.js'
 import type { TenantQuota } from '../host/durable/quotas.js'
 import { EVERYBODY, SqlQuotas } from './sql-quotas.js'
-
-export type SqlValue = string | number | null | Uint8Array
 
 /** A connection that answers at once, of the shape of `node:sqlite`, better-sqlite3 and libsql. */
 export interface SqlConnection {

@@ -1,6 +1,8 @@
 // The tables of durable runs. One schema for every SQLite there is: that of Node, of WebAssembly, and connections that a host brings. The names
 // have a prefix, since the file may be the host's own.
 
+export type SqlValue = string | number | null | Uint8Array
+
 /** Of the tables; a store of another version is refused. */
 export const SCHEMA_VERSION = 3
 

@@ -68,9 +68,10 @@ export {
   describeResolution,
   isKeyToken,
   mintKey,
+  readEmittedToken,
   readKey,
 } from './executors/completion-keys.js'
-export type { KeyRing, KeyTarget, Resolution, Resolved } from './executors/completion-keys.js'
+export type { EmittedToken, KeyRing, KeyTarget, Resolution, Resolved } from './executors/completion-keys.js'
 export { makeDryRunResult } from './executors/dry-run.js'
 export { hasMarks, markInteger, markIntegers, unmarkIntegers, withDigits, withIntegers } from './executors/exact-json.js'
 export { callTool, createExecutors, toolProvider } from './executors/index.js'
@@ -130,7 +131,8 @@ export type { AttachmentRef, AttachmentStore, ToolAttachments } from './host-too
 export type { ToolEvent, ToolEvents, ToolProcesses } from './host-tools/durable-links.js'
 export { Done } from './host-tools/intents.js'
 export type { Intent } from './host-tools/intents.js'
-export type { DurableSteps, EventWait, StepFacts, StepOptions, StepRecovery, StepWork } from './host-tools/durable.js'
+export type { DurableSteps, StepFacts, StepOptions, StepRecovery, StepWork } from './host-tools/durable.js'
+export type { EventWait } from './host-tools/durable-links.js'
 export {
   DefinitionError,
   Finished,

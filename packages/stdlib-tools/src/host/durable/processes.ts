@@ -8,7 +8,7 @@ import type { Module } from '../module.js'
 import { encodeAnswer } from './answers.js'
 import type { EndedRun } from './ended.js'
 import { loadPipeline } from './link.js'
-import type { DurableWorker, SubmitOptions } from './worker.js'
+import type { SubmitOptions } from './submit-options.js'
 import type { DurableStore, RunRow } from './store.js'
 import type { Runtime } from '../runtime.js'
 
@@ -28,7 +28,10 @@ export interface ProcessEvent {
 }
 
 export interface ProcessesParts {
-  readonly worker: Pick<DurableWorker, 'submit' | 'kick'>
+  readonly worker: {
+    readonly submit: (module: Module, options: SubmitOptions) => Promise<{ readonly runId: string }>
+    readonly kick: () => void
+  }
   readonly store: DurableStore
   readonly runtime: Runtime
   readonly now: () => number

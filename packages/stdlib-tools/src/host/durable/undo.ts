@@ -4,31 +4,11 @@
 import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import type { Plain } from '@bridle/vm'
 import { decodeEntry } from '../journal.js'
-import type { Module } from '../module.js'
 import type { RunAuthority } from '../run-authority.js'
 import type { Runtime } from '../runtime.js'
 import type { LinkedChange } from './store.js'
 import type { EndedRun } from './ended.js'
-
-const UNDO_SOURCE = `import { runtime_pipeline_input } from "std/runtime"
-import { tool_call } from "std/tools"
-
-var failed = []
-for call in runtime_pipeline_input() {
-  try {
-    tool_call(call.tool, call.args)
-  } catch (e) {
-    failed = failed.push("\${call.tool}: \${e}")
-  }
-}
-if len(failed) > 0 {
-  throw "not everything could be undone: " + failed.join("; ")
-}
-`
-
-export function compileUndo(runtime: Pick<Runtime, 'compile'>): Module {
-  return runtime.compile(UNDO_SOURCE, { file: 'undo.harn', strictness: 'language', checkTools: false })
-}
+import { compileUndo } from './undo-script.js'
 
 /** Whether a run that ended so has what it did undone. */
 export function isUndone({ status, exitCode }: Pick<EndedRun, 'status' | 'exitCode'>): boolean {

@@ -35,6 +35,7 @@ import { isUndone, makeUndoRun, readHeadAuthority } from './undo.js'
 import type { UndoCall } from '../../tools/dispatch/note-state.js'
 import { renameSnapshot } from '../snapshot.js'
 import { Processes } from './processes.js'
+import type { SubmitOptions } from './submit-options.js'
 import { Pacer } from './quotas.js'
 import type { ToolLimit } from './quotas.js'
 import { StoreHost } from './store-host.js'
@@ -75,12 +76,6 @@ export interface DurableWorkerOptions {
   readonly onStuck?: (runId: string, reason: string) => void
   /** The store fails, or the worker lost its lease; it keeps trying. */
   readonly onError?: (cause: unknown) => void
-}
-
-export interface SubmitOptions<Input = unknown> extends Omit<StartOptions<Input>, 'journal' | 'machine' | 'signal' | 'onEvent'> {
-  readonly tenant?: string
-  /** Whether the whole journal is kept: for `fork`, `migrate` and replays. */
-  readonly archive?: boolean
 }
 
 /** What a worker measures: how long a run was ready before it was taken, refused commits, calls with an unknown outcome. */

@@ -7,10 +7,16 @@ import { describeCause } from '../executors/provider.js'
 import type { BegunNote, DurableGate, LinkedEvent, RunLink } from '../executors/provider.js'
 import type { NoteKind, Plain } from '@bridle/vm/families'
 import { NO_EVENTS, readIntents } from './intents.js'
+import type { AnySchema } from './schema.js'
 import type { Intent } from './intents.js'
-import type { EventWait } from './durable.js'
 import { plainFromHost } from './edge.js'
 import { ToolError, isToolError } from './errors.js'
+
+export interface EventWait {
+  readonly timeoutMs?: number
+  /** What the answer must be. */
+  readonly schema?: AnySchema
+}
 
 export interface ToolEvents {
   /** False where no store keeps the run: `emit`, `waitAfter`, `subscribe` and `signal` raise then. */

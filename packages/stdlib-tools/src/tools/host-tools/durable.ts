@@ -7,6 +7,7 @@ import { describeCause } from '../executors/provider.js'
 import type { BegunNote, DurableGate } from '../executors/provider.js'
 import type { NestedOutcome } from '../../library/effects/index.js'
 import { RunLinks } from './durable-links.js'
+import type { EventWait } from './durable-links.js'
 import { plainFromHost } from './edge.js'
 import { ToolError, toToolErrorData } from './errors.js'
 import { Pending } from './pending.js'
@@ -35,12 +36,6 @@ export interface StepFacts {
 }
 
 export type StepWork<Input> = (input: Input, facts: StepFacts) => unknown
-
-export interface EventWait {
-  readonly timeoutMs?: number
-  /** What the answer must be. */
-  readonly schema?: AnySchema
-}
 
 export interface DurableSteps {
   /** False where no run is around the call; everything else raises `durable_effects_unavailable` then. */
