@@ -54,7 +54,7 @@ pub fn asks(event: TriggerEvent) -> dict {
   },
   KEY,
 )
-afterAll(() => box.remove())
+afterAll(async () => box.remove())
 
 const STATE = ['--state-dir', 'state']
 
@@ -146,6 +146,33 @@ test('dead letters, replays and cancelled events', async () => {
   expect((await box.run(['orchestrator', 'replay', 'none', ...STATE])).err).toContain("trigger_replay: unknown event id 'none'")
   expect(await box.runJson(['trigger', 'cancel', event])).toMatchObject({ requested: [], already_finished: ['steady@v1'] })
   expect((await box.run(['trigger', 'cancel', 'none'])).err).toContain("unknown event id 'none'")
+
+  // All that an expression picks; replays count no attempt of their own here.
+  const picked = await box.runJson([
+    'trigger',
+    'replay',
+    '--where',
+    'event.provider_payload.raw.number < 3 && attempt.outcome == "success"',
+    '--dry-run',
+  ])
+  expect(picked).toMatchObject({ operation: 'replay', dry_run: true, matched: 2, results: [] })
+  const bulk = await box.run(['trigger', 'replay', '--where', 'trigger_id == "steady"', '--progress', '--rate-limit', '50'])
+  expect(JSON.parse(bulk.out)).toMatchObject({ matched: 1, results: [{ event_id: event, replay: { status: 'succeeded' } }] })
+  expect(bulk.err).toContain(`[harn] replayed 1 of 1: ${event}`)
+  expect(await box.runJson(['trigger', 'cancel', '--where', 'trigger_id == "shaky"'])).toMatchObject({
+    matched: 2,
+    requested: [],
+    already_finished: [{ binding_key: 'shaky@v1' }, { binding_key: 'shaky@v1' }],
+  })
+  expect((await box.run(['trigger', 'replay', '--where', 'event.'])).code).toBe(1)
+  expect((await box.run(['trigger', 'replay'])).code).toBe(2)
+  expect(await box.runJson(['trigger', 'replay', event, '--as-of', new Date().toISOString()])).toMatchObject({
+    binding_version: 1,
+    as_of: expect.any(String) as string,
+  })
+  expect((await box.run(['trigger', 'replay', event, '--as-of', '2020-01-01T00:00:00Z'])).err).toContain(
+    "no active trigger binding 'steady' at 2020-01-01T00:00:00Z",
+  )
 
   const fired = await box.run(['orchestrator', 'fire', 'steady', ...STATE])
   expect(fired.out).toMatch(

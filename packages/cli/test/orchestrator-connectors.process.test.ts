@@ -92,7 +92,7 @@ const box = new OrchestratorBox(
   { 'harn.toml': makeManifest(HOOK, POLL), 'shop.harn': SHOP, 'lib.harn': LIB },
   { HARN_SECRET_SHOP_TOKEN: 'token-1', ...KEY },
 )
-afterAll(() => box.remove())
+afterAll(async () => box.remove())
 
 interface Kept {
   readonly trigger: string

@@ -84,7 +84,7 @@ let server: RunningOrchestrator
 beforeAll(async () => {
   server = await box.serve()
 }, 60_000)
-afterAll(() => box.remove())
+afterAll(async () => box.remove())
 
 type Headers = { readonly [name: string]: string }
 

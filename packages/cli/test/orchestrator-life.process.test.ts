@@ -7,8 +7,8 @@ import { openEventLog } from '@bridle/stdlib-tools/node'
 import { OrchestratorBox, until } from './orchestrator-server.js'
 
 const boxes: OrchestratorBox[] = []
-afterAll(() => {
-  for (const box of boxes) box.remove()
+afterAll(async () => {
+  for (const box of boxes) await box.remove()
 })
 
 const LIB = `import "std/triggers"

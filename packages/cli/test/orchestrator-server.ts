@@ -46,6 +46,7 @@ export class OrchestratorBox {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-orchestrator-')))
   private readonly running = new Set<ChildProcess>()
   private readonly env: Environment
+  private opened: ReturnType<typeof openEventLog> | null = null
 
   constructor(files: { readonly [name: string]: string }, env: Environment = {}) {
     this.env = env
@@ -133,17 +134,18 @@ export class OrchestratorBox {
 
   /** The records of a topic of the log. */
   async listRecords(topic: string): Promise<readonly TopicRecord[]> {
-    const { log, store } = await openEventLog({ backend: 'sqlite', folder: join(this.folder, 'state') })
-    try {
-      return log.read({ topic }) as unknown as readonly TopicRecord[]
-    } finally {
-      log.close()
-      await store.close()
-    }
+    this.opened ??= openEventLog({ backend: 'sqlite', folder: join(this.folder, 'state') })
+    const { log } = await this.opened
+    // Whoever asks until something is there leaves time for it to happen.
+    await delay(10)
+    return log.read({ topic }) as unknown as readonly TopicRecord[]
   }
 
-  remove(): void {
+  async remove(): Promise<void> {
     for (const child of this.running) child.kill('SIGKILL')
+    const opened = await this.opened
+    opened?.log.close()
+    await opened?.store.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

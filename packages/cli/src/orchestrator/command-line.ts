@@ -7,7 +7,8 @@ import type { LocalFlags, DlqFlags, RecoverFlags, ReloadFlags, ResumeFlags } fro
 import type { McpServeFlags } from './mcp-serve.js'
 import type { DrainFlags } from './queue-commands.js'
 import type { ServeOrchestratorFlags } from './serve.js'
-import type { TriggerReplayFlags, TrustQueryFlags } from './trust-commands.js'
+import type { BulkFlags, TriggerReplayFlags } from './trigger-commands.js'
+import type { TrustQueryFlags } from './trust-commands.js'
 
 interface Aliases {
   readonly manifest?: string
@@ -183,23 +184,31 @@ function addTrustCommands(program: Command, { withAuthority, done }: CommandPart
       })
 
   const trigger = program.command('trigger').description('events of the log that HARN_STATE_DIR names: replay, cancel')
-  withAuthority(trigger.command('replay <event>').description('dispatch a recorded event again, and say what is not as it was'))
+  const addBulk = (command: Command): Command =>
+    command
+      .option('--where <expression>', 'all events for which it is true: over event, attempt, trigger_id and binding_key')
+      .option('--dry-run', 'with --where: only name them')
+      .option('--progress', 'with --where: say of each when it is done')
+      .addOption(
+        new Option('--rate-limit <n>', 'with --where: at most so many a second').argParser(makeWholeNumberParser('events', 1)),
+      )
+      .option('--json', 'print JSON, as without it')
+  addBulk(
+    withAuthority(trigger.command('replay [event]').description('dispatch recorded events again, and say what is not as it was')),
+  )
     .option('--config <path>', 'the manifest, or its folder')
     .option('--diff', 'compare with what was recorded')
     .option('--as-of <time>', 'with the bindings of that time')
-    .option('--json', 'print JSON, as without it')
-    .action(async (id: string, options: TriggerReplayFlags) => {
-      const { triggerReplayCommand } = await import('./trust-commands.js')
+    .action(async (id: string | undefined, options: TriggerReplayFlags) => {
+      const { triggerReplayCommand } = await import('./trigger-commands.js')
       done(await triggerReplayCommand(id, options))
     })
-  trigger
-    .command('cancel <event>')
-    .description('ask for the end of the dispatches of an event')
-    .option('--json', 'print JSON, as without it')
-    .action(async (id: string, options: LocalFlags) => {
-      const { triggerCancelCommand } = await import('./trust-commands.js')
+  addBulk(trigger.command('cancel [event]').description('ask for the end of the dispatches of events')).action(
+    async (id: string | undefined, options: BulkFlags) => {
+      const { triggerCancelCommand } = await import('./trigger-commands.js')
       done(await triggerCancelCommand(id, options))
-    })
+    },
+  )
 }
 
 /** Beside `mcp login` and its like. */

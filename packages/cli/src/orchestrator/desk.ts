@@ -92,18 +92,22 @@ export class Desk {
     this.gates = new FlowGates(log)
   }
 
-  /** `waitsForPeople`: runs wait for answers from outside. Throws CommandError. */
-  static async open(flags: DeskFlags): Promise<Desk> {
-    return Desk.openWith(flags, await loadProgram(flags))
+  /** Throws CommandError. `openLog` opens the state in another way; for tests. */
+  static async open(flags: DeskFlags, openLog: typeof openStateLog = openStateLog): Promise<Desk> {
+    return Desk.openWith(flags, await loadProgram(flags), openLog)
   }
 
-  private static async openWith(flags: DeskFlags, loaded: LoadedProgram): Promise<Desk> {
+  private static async openWith(
+    flags: DeskFlags,
+    loaded: LoadedProgram,
+    openLog: typeof openStateLog = openStateLog,
+  ): Promise<Desk> {
     const named = flags.stateDir ?? process.env['HARN_ORCHESTRATOR_STATE_DIR'] ?? process.env['HARN_STATE_DIR']
     const stateDir = resolve(named ?? '.harn/orchestrator')
     mkdirSync(stateDir, { recursive: true })
     process.env['HARN_STATE_DIR'] = stateDir
     try {
-      return new Desk(flags, stateDir, await openStateLog(stateDir), loaded)
+      return new Desk(flags, stateDir, await openLog(stateDir), loaded)
     } catch (cause) {
       if (isToolError(cause)) throw new CommandError(cause.message, { code: cause.code })
       throw cause
@@ -191,7 +195,7 @@ export class Desk {
   /** One run of the program of the project. Throws CommandError with the error of the run. */
   async ask(request: { readonly action: string; readonly [key: string]: unknown }): Promise<unknown> {
     const run = this.runtime.start(this.module, {
-      input: { bindings: this.bindings, ...request },
+      input: { bindings: this.bindings, limits: this.project.settings.budget, ...request },
       providers: this.providers,
       integers: 'number',
       onEvent: (event) => {
@@ -277,7 +281,7 @@ async function compileProject(flags: DeskFlags, project: Project): Promise<Loade
   }
 }
 
-async function openStateLog(stateDir: string): Promise<{ readonly log: EventLog; readonly store: DurableStore }> {
+export async function openStateLog(stateDir: string): Promise<{ readonly log: EventLog; readonly store: DurableStore }> {
   const named = process.env['HARN_EVENT_LOG_BACKEND'] ?? ''
   const backend = named === '' ? 'sqlite' : named
   if (backend !== 'sqlite' && backend !== 'file' && backend !== 'memory')

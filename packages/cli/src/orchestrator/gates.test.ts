@@ -57,3 +57,18 @@ test('the first event of a batch continues with all that arrived before it was f
   expect(others.map(({ goes_on }) => goes_on)).toEqual([false, false])
   expect(await leader).toMatchObject({ goes_on: true, batch: ['a', 'b', 'c'] })
 })
+
+test('places of a dispatch that is over are given back, also by another process', async () => {
+  const { log } = await openEventLog({ backend: 'memory', folder: '' })
+  const gates = new FlowGates(log, () => 0)
+  await gates.enter(ask('singleton', {}, 'a'), never)
+  await gates.enter(ask('concurrency', { max: 1 }, 'a'), never)
+  const next = new FlowGates(log, () => 0)
+  expect((await next.enter(ask('singleton', {}, 'b'), never)).goes_on).toBe(false)
+  const waits = next.enter(ask('concurrency', { max: 1 }, 'b'), never)
+  next.release('a')
+  expect((await waits).goes_on).toBe(true)
+  expect((await next.enter(ask('singleton', {}, 'b'), never)).goes_on).toBe(true)
+  next.release('a')
+  expect((await next.enter(ask('singleton', {}, 'c'), never)).goes_on).toBe(false)
+})

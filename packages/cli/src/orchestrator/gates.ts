@@ -1,5 +1,5 @@
-// Flow control: when each dispatch may continue, over all dispatches of this process. A rule has one gate for each binding and key. Held
-// slots are in the shared state of the log, so that a recovered dispatch still has its slot.
+// Flow control: which dispatch goes on when, over all dispatches of this process. A rule has one gate for each binding and key. Places that are
+// held are in the shared state of the log, so that a dispatch which is recovered has its place still.
 
 import type { EnterArgs, EventLog, GateAnswer, Gates } from '@bridle/stdlib-tools/node'
 
@@ -12,10 +12,10 @@ interface Waiting {
 }
 
 interface Gate {
-  /** Dispatches that hold a slot. */
+  /** Dispatches that hold a place. */
   readonly holders: Set<string>
   readonly waiting: Waiting[]
-  /** When dispatches were admitted, oldest first. */
+  /** When dispatches were let through, oldest first. */
   times: number[]
 }
 
@@ -23,6 +23,9 @@ interface Batch {
   readonly events: Plain[]
   readonly close: () => void
 }
+
+/** The shared table that says which places a dispatch holds. */
+const PLACES = 'trigger_places'
 
 export class FlowGates implements Gates {
   private readonly log: EventLog
@@ -58,22 +61,30 @@ export class FlowGates implements Gates {
   leave({ gate: name, rule, dispatch }: { readonly gate: string; readonly rule: string; readonly dispatch: string }): void {
     const gate = this.open(rule, name)
     gate.holders.delete(dispatch)
+    this.keepPlace(dispatch, `${rule}\n${name}`, false)
     this.keepHolders(rule, name, gate)
     const next = takeFirst(gate.waiting)
     if (next === null) return
-    gate.holders.add(next.dispatch)
-    this.keepHolders(rule, name, gate)
+    this.hold(rule, name, gate, next.dispatch)
     next.resolve(pass([{ kind: 'concurrency_acquired', payload: { holders: gate.holders.size } }]))
   }
 
-  /** Slots of dispatches that ended, in any process. */
-  drop(isOver: (dispatch: string) => boolean): void {
-    for (const [key, gate] of this.gates)
-      for (const dispatch of gate.holders)
-        if (isOver(dispatch)) {
-          const [rule = '', ...name] = key.split('\n')
-          this.leave({ gate: name.join('\n'), rule, dispatch })
-        }
+  /** Gives back all places of a dispatch that is over and did not do so itself, also those that it took in another process. */
+  release(dispatch: string): void {
+    for (const key of this.readPlaces(dispatch)) {
+      const [rule = '', ...name] = key.split('\n')
+      this.leave({ gate: name.join('\n'), rule, dispatch })
+    }
+  }
+
+  private readPlaces(dispatch: string): readonly string[] {
+    return (this.log.get(PLACES, dispatch).value ?? []) as readonly string[]
+  }
+
+  private keepPlace(dispatch: string, key: string, isHeld: boolean): void {
+    const { value, version } = this.log.get(PLACES, dispatch)
+    const others = ((value ?? []) as readonly string[]).filter((each) => each !== key)
+    if (isHeld || version > 0) this.log.put(PLACES, dispatch, isHeld ? [...others, key] : others, version)
   }
 
   private open(rule: string, name: string): Gate {
@@ -86,7 +97,7 @@ export class FlowGates implements Gates {
     return gate
   }
 
-  /** When a window admitted dispatches before this process started. */
+  /** When a window let dispatches through before this process began. */
   private readTimes(rule: string, name: string): number[] {
     const kinds: { readonly [rule: string]: string } = { rate_limit: 'rate_limit_allowed', throttle: 'throttle_acquired' }
     const kind = kinds[rule]
@@ -95,13 +106,19 @@ export class FlowGates implements Gates {
     return this.log.read({ topic, kind, last: 1000 }).map(({ occurredAtMs }) => occurredAtMs)
   }
 
+  private hold(rule: string, name: string, gate: Gate, dispatch: string): void {
+    gate.holders.add(dispatch)
+    this.keepPlace(dispatch, `${rule}\n${name}`, true)
+    this.keepHolders(rule, name, gate)
+  }
+
   private keepHolders(rule: string, name: string, { holders }: Gate): void {
     const key = `${rule}\n${name}`
     const { version } = this.log.get('trigger_gates', key)
     this.log.put('trigger_gates', key, [...holders], version)
   }
 
-  /** The first event leads: it continues with all that arrived within its time. */
+  /** The first event leads: it goes on with all that came within its time. */
   private gather({ gate: name, limits, event }: EnterArgs): GateAnswer | Promise<GateAnswer> {
     const size = Number(limits['size'])
     const known = this.batches.get(name)
@@ -158,7 +175,7 @@ export class FlowGates implements Gates {
     const max = Number(limits['max'])
     const now = this.now()
     gate.times = gate.times.filter((at) => at > now - period)
-    // Waiting dispatches take their slots now, so that they continue in the order of arrival.
+    // The place of whoever waits is taken now, so that they go on in the order in which they came.
     const before = gate.times.at(-max)
     const at = gate.times.length < max || before === undefined ? now : before + period
     gate.times.push(at)
@@ -173,8 +190,7 @@ export class FlowGates implements Gates {
   private enterAlone({ gate: name, rule, dispatch }: EnterArgs): GateAnswer {
     const gate = this.open(rule, name)
     if (gate.holders.size > 0 && !gate.holders.has(dispatch)) return stop([{ kind: 'singleton_skipped', payload: {} }])
-    gate.holders.add(dispatch)
-    this.keepHolders(rule, name, gate)
+    this.hold(rule, name, gate, dispatch)
     return pass([{ kind: 'singleton_acquired', payload: {} }])
   }
 
@@ -184,8 +200,7 @@ export class FlowGates implements Gates {
   ): GateAnswer | Promise<GateAnswer> {
     const gate = this.open(rule, name)
     if (gate.holders.has(dispatch) || gate.holders.size < Number(limits['max'])) {
-      gate.holders.add(dispatch)
-      this.keepHolders(rule, name, gate)
+      this.hold(rule, name, gate, dispatch)
       return pass([{ kind: 'concurrency_acquired', payload: { holders: gate.holders.size } }])
     }
     return new Promise((resolve, reject) => {
@@ -204,7 +219,7 @@ export class FlowGates implements Gates {
   }
 }
 
-/** The oldest one of the lowest rank. */
+/** The one of the lowest rank that came first. */
 function takeFirst(waiting: Waiting[]): Waiting | null {
   let best = -1
   for (const [at, { rank }] of waiting.entries()) if (best < 0 || rank < waiting[best]!.rank) best = at

@@ -14,6 +14,7 @@ export const PENDING = 'orchestrator.triggers.pending'
 export const CRON_TICKS = 'connectors.cron.tick'
 export const INBOX = 'trigger.inbox.envelopes'
 export const OUTBOX = 'trigger.outbox'
+export const CANCEL_REQUESTS = 'trigger.cancel.requests'
 export const LIFECYCLE = 'orchestrator.lifecycle'
 
 /** Interval of polling for records of other processes. */
@@ -200,6 +201,7 @@ export class Dispatcher {
   readonly pending: Pump
   readonly cron: Pump
   readonly inbox: Pump
+  readonly cancels: Pump
   private readonly desk: Desk
   private readonly worker: DurableWorker
   private readonly maxOutstanding: number
@@ -245,6 +247,7 @@ export class Dispatcher {
     )
     this.cron = new Pump(desk, CRON_TICKS, async (record) => this.enqueueTick(record), NO_GATE)
     this.inbox = new Pump(desk, INBOX, (record) => this.admit(record), NO_GATE)
+    this.cancels = new Pump(desk, CANCEL_REQUESTS, (record) => this.cancel(record), NO_GATE)
   }
 
   get inFlight(): number {
@@ -253,7 +256,7 @@ export class Dispatcher {
 
   start(): void {
     this.worker.start()
-    for (const pump of [this.pending, this.cron, this.inbox]) pump.start()
+    for (const pump of [this.pending, this.cron, this.inbox, this.cancels]) pump.start()
   }
 
   kick(): void {
@@ -331,6 +334,7 @@ export class Dispatcher {
         version: envelope.binding_version,
         event: envelope.event,
         replay_of: null,
+        limits: this.desk.project.settings.budget,
       },
     })
     if (isNew) note('pump_dispatch_started')
@@ -338,8 +342,64 @@ export class Dispatcher {
     note('pump_acked')
   }
 
+  /**
+   * Ends the run of a dispatch that somebody cancelled, in whichever state it is. One that has not begun finds the request itself; one that was
+   * ended by an earlier process, which died before it wrote that down, is written down now.
+   */
+  private async cancel({ payload, headers }: LogRecord): Promise<void> {
+    const { binding_key: key, event_id: eventId } = payload as unknown as CancelRequest
+    const runId = `${key}/${eventId}`
+    const row = await this.desk.store.get(runId)
+    if (row === null) return
+    const tenant = headers['tenant_id']
+    const envelope = findEnvelope(this.desk, key, eventId, tenant)
+    if (envelope === null) return
+    await this.desk.store.cancel(runId, 'somebody asked for the end of the dispatch', Date.now())
+    // The worker that has it is told, and gives it up.
+    while ((await this.desk.store.get(runId))?.state !== 'ended') await delay(LOOK_MS)
+    await this.recordEnd(envelope, null)
+  }
+
+  /** A run that is over although its dispatch was in the middle. */
+  private async recordEnd(envelope: Envelope, error: string | null): Promise<void> {
+    this.desk.gates.release(nameDispatch(envelope))
+    const version = this.desk.findVersion(envelope.trigger_id, envelope.binding_version)
+    if (version === null) return
+    await this.desk.ask({
+      action: 'record_end',
+      bindings: version.bindings,
+      id: envelope.trigger_id,
+      version: envelope.binding_version,
+      event: envelope.event,
+      error,
+    })
+  }
+
+  /** Dispatches whose runs ended while nobody could write that down: the process died just then. */
+  async settleEnded(): Promise<void> {
+    const { desk } = this
+    const open = new Map<string, Envelope>()
+    for (const { payload } of desk.log.read({ topic: INBOX, kind: 'event_ingested' })) {
+      const envelope = payload as unknown as Envelope
+      open.set(nameDispatch(envelope), envelope)
+    }
+    for (const { kind, payload } of desk.log.read({ topic: OUTBOX })) {
+      const { binding_key: key, event_id: id } = payload as unknown as CancelRequest
+      if (kind === 'dispatch_succeeded' || kind === 'dispatch_skipped') open.delete(`${key}/${id}`)
+    }
+    for (const [runId, envelope] of open) {
+      const row = await desk.store.get(runId)
+      if (row?.state === 'ended' && row.status !== 'done' && row.status !== 'cancelled')
+        await this.recordEnd(envelope, describeEnd(row.status ?? 'failed', null))
+    }
+  }
+
   private end({ runId, status, error }: EndedRun): void {
-    const envelope = this.running.get(runId)
+    const envelope = this.running.get(runId) ?? findEnvelopeOfRun(this.desk, runId)
+    if (status !== 'done' && status !== 'cancelled' && envelope !== null)
+      void this.recordEnd(envelope, describeEnd(status, error)).catch((cause: unknown) =>
+        complain(`[harn] warning: ${String(cause)}\n`),
+      )
     if (status !== 'done') complain(`[harn] warning: dispatch ${runId} ended by ${status}: ${error ?? ''}\n`)
     this.desk.log.forget(runId)
     this.desk.append(LIFECYCLE, 'pump_dispatch_completed', {
@@ -361,6 +421,30 @@ export class Dispatcher {
     if (this.running.size > 0) return
     for (const resolve of this.idle.splice(0)) resolve()
   }
+}
+
+interface CancelRequest {
+  readonly binding_key: string
+  readonly event_id: string
+}
+
+function describeEnd(status: string, error: string | null): string {
+  return `the dispatch ended by ${status}${error === null ? '' : `: ${error}`}`
+}
+
+/** The accepted event of a dispatch; null when there is none. */
+function findEnvelope(desk: Desk, key: string, eventId: string, tenant: string | undefined): Envelope | null {
+  const topic = tenant === undefined ? INBOX : `tenant.${tenant}.${INBOX}`
+  const found = desk.log
+    .read({ topic, kind: 'event_ingested', eventId })
+    .map(({ payload }) => payload as unknown as Envelope)
+    .find(({ trigger_id: id, binding_version: version }) => `${id}@v${version}` === key)
+  return found ?? null
+}
+
+function findEnvelopeOfRun(desk: Desk, runId: string): Envelope | null {
+  const at = runId.lastIndexOf('/')
+  return findEnvelope(desk, runId.slice(0, at), runId.slice(at + 1), undefined)
 }
 
 async function waitForFile(path: string | undefined): Promise<void> {

@@ -159,6 +159,7 @@ class OrchestratorProcess {
     this.say(`registered connectors (${connectors.length}): ${connectors.length === 0 ? 'none' : connectors.join(', ')}`)
     this.say('activated connectors: none')
     await this.settleInterrupted(last?.status === 'stopped')
+    await this.dispatcher.settleEnded()
     await this.connectors.start()
     this.dispatcher.start()
     const tls = flags.cert === undefined || flags.key === undefined ? null : { cert: flags.cert, key: flags.key }
@@ -207,22 +208,22 @@ class OrchestratorProcess {
     await this.listener.close()
     this.cron.stop()
     await this.connectors.stop()
-    const { pending, cron, inbox } = this.dispatcher
+    const { pending, cron, inbox, cancels } = this.dispatcher
     const reports: DrainReport[] = []
-    for (const pump of [pending, cron, inbox] satisfies Pump[])
+    for (const pump of [pending, cron, inbox, cancels] satisfies Pump[])
       reports.push(await pump.drainAll({ maxItems: limits.maxItems, deadlineMs: Math.min(limits.deadlineMs, left()) }))
     for (const report of reports) if (report.reason !== 'drained') this.tellTruncated(report)
     const isSettled = await this.dispatcher.settled(left())
     await this.dispatcher.stop()
     await this.ending
-    const [pendingDrained, cronDrained, inboxDrained] = reports.map(({ drained }) => drained)
+    const [pendingDrained, cronDrained, inboxDrained, cancelsDrained] = reports.map(({ drained }) => drained)
     desk.append(LIFECYCLE, 'stopped', {
       ...this.describe('stopped'),
       pending_events_drained: pendingDrained,
       cron_events_drained: cronDrained,
       inbox_events_drained: inboxDrained,
       waitpoint_events_drained: 0,
-      waitpoint_cancel_events_drained: 0,
+      waitpoint_cancel_events_drained: cancelsDrained,
       timed_out: !isSettled,
     })
     this.keepSnapshot('stopped')

@@ -1,13 +1,10 @@
-// `bridle trust` and `bridle trigger`: the trust graph and the events of a log, found by HARN_STATE_DIR.
+// `bridle trust`: the trust graph of a log, found by HARN_STATE_DIR.
 
-import { CommandError, EXIT_FAILURE } from '../errors.js'
+import { EXIT_FAILURE } from '../errors.js'
 import { tell } from '../printable.js'
-import { withDesk } from './commands.js'
-import type { Handle, LocalFlags } from './commands.js'
-import { Desk, makeRecord } from './desk.js'
+import type { LocalFlags } from './commands.js'
+import { Desk } from './desk.js'
 import type { DeskFlags } from './desk.js'
-import { makeTimeUuid } from './ids.js'
-import { OUTBOX, listStranded } from './pumps.js'
 import { joinFields, tellPretty } from './render.js'
 
 interface TrustRecord {
@@ -33,8 +30,8 @@ export interface TrustQueryFlags extends DeskFlags {
   readonly summary?: boolean
 }
 
-/** Without a manifest: only the log is read. */
-async function withLog<T>(flags: DeskFlags, work: (desk: Desk) => Promise<T>): Promise<T> {
+/** Without a manifest: only the log is asked. */
+export async function withLog<T>(flags: DeskFlags, work: (desk: Desk) => Promise<T>): Promise<T> {
   const desk = await Desk.openLog(flags)
   try {
     return await work(desk)
@@ -119,114 +116,6 @@ export async function trustMoveCommand(
     })) as string
     if (flags.json === true) tellPretty({ record_id: record, agent, tier: readTier(flags.to) })
     else tell(`${move}d ${agent} to ${flags.to} (record ${record})\n`)
-    return 0
-  })
-}
-
-// -------------------------------------------------------------------------------------------------------------------- triggers
-
-export interface TriggerReplayFlags extends LocalFlags {
-  readonly diff?: boolean
-  readonly asOf?: string
-}
-
-interface OutboxPayload {
-  readonly event_id?: string
-  readonly replay_of_event_id?: string | null
-  readonly result?: unknown
-  readonly error?: string | null
-  readonly attempt?: number
-  readonly handler_kind?: string
-  readonly target_uri?: string
-}
-
-/** Dispatches a recorded event again, and reports differences. */
-export async function triggerReplayCommand(eventId: string, flags: TriggerReplayFlags): Promise<number> {
-  return withDesk(flags, async (desk) => {
-    const ends = new Set(['dispatch_succeeded', 'dispatch_failed', 'dispatch_skipped'])
-    /** The last end of its own dispatches, or of its replays. */
-    const readEnd = (isReplay: boolean): OutboxPayload & { readonly status: string } => {
-      const found = desk.log.read({ topic: OUTBOX, eventId }).findLast(({ kind, payload }) => {
-        const isOfReplay = (payload as OutboxPayload).replay_of_event_id != null
-        return ends.has(kind) && isOfReplay === isReplay
-      })
-      const payload = (found?.payload ?? {}) as OutboxPayload
-      return { ...payload, status: (found?.kind ?? 'unknown').slice('dispatch_'.length) }
-    }
-    const before = readEnd(false)
-    const handle = (await desk.ask({ action: 'replay', event_id: eventId })) as Handle
-    const after = readEnd(true)
-    const describe = (end: OutboxPayload & { readonly status: string }): { readonly [name: string]: unknown } => ({
-      status: end.status,
-      attempt_count: end.attempt ?? 0,
-      handler_kind: end.handler_kind ?? null,
-      target_uri: end.target_uri ?? null,
-      result: end.result ?? null,
-      error: end.error ?? null,
-    })
-    const replay = describe({ ...after, result: handle.result, error: handle.error })
-    const original = describe(before)
-    const fields = Object.keys(replay).filter((name) => JSON.stringify(replay[name]) !== JSON.stringify(original[name]))
-    tellPretty({
-      event_id: eventId,
-      binding_id: handle.binding_id,
-      binding_version: handle.binding_version,
-      ...(flags.asOf === undefined ? {} : { as_of: flags.asOf }),
-      replay,
-      ...(flags.diff === true ? { original, drift: { changed: fields.length > 0, fields } } : {}),
-    })
-    noteOperation(desk, 'trigger_replay', { event_id: eventId })
-    return 0
-  })
-}
-
-function noteOperation(desk: Desk, kind: string, payload: object): string {
-  const auditId = `audit_${makeTimeUuid()}`
-  const facts = {
-    audit_id: auditId,
-    requested_at: new Date().toISOString(),
-    requested_by: process.env['USER'] ?? 'cli',
-    ...payload,
-  }
-  desk.append('trigger.operations.audit', kind, facts)
-  return auditId
-}
-
-/** Requests the cancellation of a dispatch in any process. */
-export async function triggerCancelCommand(eventId: string, flags: LocalFlags): Promise<number> {
-  return withLog(flags, async (desk) => {
-    const keys = new Set<string>()
-    const ended = new Set<string>()
-    for (const { kind, payload } of desk.log.read({ topic: OUTBOX })) {
-      const { event_id: id, binding_key: key = '' } = payload as OutboxPayload & { readonly binding_key?: string }
-      if (id !== eventId) continue
-      keys.add(key)
-      if (kind === 'dispatch_started' || kind === 'dispatch_failed') ended.delete(key)
-      else ended.add(key)
-    }
-    for (const { envelope } of listStranded(desk))
-      if (envelope.event.id === eventId) keys.add(`${envelope.trigger_id}@v${envelope.binding_version}`)
-    if (keys.size === 0) throw new CommandError(`unknown event id '${eventId}'`)
-    const requested = [...keys].filter((key) => !ended.has(key))
-    const auditId = noteOperation(desk, 'trigger_cancel', { event_id: eventId, requested })
-    desk.log.write((transaction) => {
-      for (const key of requested)
-        transaction.append(
-          makeRecord(
-            'trigger.cancel.requests',
-            'dispatch_cancel_requested',
-            {
-              binding_key: key,
-              event_id: eventId,
-              requested_at: new Date().toISOString(),
-              requested_by: process.env['USER'] ?? 'cli',
-              audit_id: auditId,
-            },
-            { event_id: eventId, binding_key: key },
-          ),
-        )
-    })
-    tellPretty({ event_id: eventId, requested, already_finished: [...ended], audit_id: auditId })
     return 0
   })
 }

@@ -23,6 +23,9 @@ const SCHEMA = [
      name TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (name, key)) WITHOUT ROWID`,
 ]
 
+/** How long after a failure records that wait are written again. */
+const RETRY_MS = 200
+
 interface Row {
   readonly event_id: number
   readonly kind: string
@@ -65,9 +68,17 @@ export class SqlLog implements EventLog {
   later(work: (transaction: LogTransaction) => void): void {
     this.waiting.push(work)
     if (this.waiting.length > 1) return
-    setImmediate(() => {
-      if (!this.isClosed) this.transact(() => {})
-    })
+    setImmediate(() => this.tryFlush())
+  }
+
+  /** What cannot be kept now is kept later: by the next transaction, or by the next try. */
+  private tryFlush(): void {
+    if (this.isClosed) return
+    try {
+      this.flush()
+    } catch {
+      setTimeout(() => this.tryFlush(), RETRY_MS).unref()
+    }
   }
 
   read(query: LogQuery): readonly LogRecord[] {
@@ -153,8 +164,11 @@ export class SqlLog implements EventLog {
 
   close(): void {
     if (this.isClosed) return
-    this.flush()
-    this.isClosed = true
+    try {
+      this.flush()
+    } finally {
+      this.isClosed = true
+    }
   }
 
   private readonly transaction: LogTransaction = {

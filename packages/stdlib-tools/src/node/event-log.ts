@@ -22,6 +22,11 @@ export interface EventLogOptions {
   readonly sqlitePath?: string
   /** Of the JSON lines; `events` of the folder when absent. */
   readonly filesFolder?: string
+  /**
+   * Stands around each transaction of the SQLite file. For tests of crashes: one that throws in front of it, or behind it, is a process that died
+   * there.
+   */
+  readonly around?: <T>(transaction: () => T) => T
 }
 
 /** Raises ToolError `store_unavailable`, and errors of the file system. */
@@ -29,7 +34,9 @@ export async function openEventLog(options: EventLogOptions): Promise<OpenedLog>
   const { backend, folder } = options
   if (backend === 'sqlite') {
     const path = options.sqlitePath ?? `${folder}/events.sqlite`
-    const engine = await openSqlEngine(path)
+    const opened = await openSqlEngine(path)
+    const { around } = options
+    const engine = around === undefined ? opened : { ...opened, write: <T>(work: () => T): T => around(() => opened.write(work)) }
     const log = new SqlLog(engine, path)
     return { log, store: sqlStore(log.engine) }
   }
