@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest'
 import { createRuntime, defineTool, encodeAnswer, pending } from '@bridle/stdlib-tools'
-import { RunObject } from '../../../../examples/durable-object/run-object.js'
-import type { ObjectStorage } from '../../../../examples/durable-object/run-object.js'
+import { RunObject } from '../../../examples/durable-object/run-object.js'
+import type { ObjectStorage } from '../../../examples/durable-object/run-object.js'
 
 class MemoryStorage implements ObjectStorage {
   private rows: Map<string, unknown>
