@@ -1,4 +1,4 @@
-// Tokens that are bound to a key of this program (DPoP, RFC 9449; an extension of the protocol's authorization): a token that somebody steals
+// Tokens that are bound to a key of this program (DPoP, RFC 9449; an extension of the protocol's authorization): a stolen token
 // is of no use without the key. Each request for a token, and each with one, carries a proof: a signed statement of its method and address. A
 // server that wants to know that proofs are fresh gives a nonce, which the next one repeats.
 

@@ -74,7 +74,7 @@ async function discoverMetadata(serverUrl: URL, issuer: string | undefined, fetc
     issuer === undefined
       ? (await sdk.discoverOAuthServerInfo(serverUrl, { fetchFn })).authorizationServerMetadata
       : await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn })
-  // The type says nothing of what OpenID Connect discovery finds beside its own keys; a text that is none is refused below.
+  // The type does not contain the additional keys of OpenID Connect discovery; values that are not text are refused below.
   return found as Metadata | undefined
 }
 

@@ -20,7 +20,7 @@ interface Message {
   readonly params?: { readonly _meta?: object; readonly name?: string }
 }
 
-/** The protocol by hand: what is told of a request is what was on the wire. */
+/** The protocol by hand: assertions are about the bytes on the wire. */
 function answerTo({ method, params }: Message): object {
   if (method === 'initialize')
     return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'wire', version: '1' } }

@@ -17,7 +17,7 @@ const REQUEST: PlainRecord = {
   decompress: true,
 }
 
-/** What an effect has where a test says nothing: by kind, and by operation. */
+/** Default arguments of an effect for tests: by kind, and by operation. */
 const USUAL: { readonly [kind: string]: PlainRecord } = {
   'tool.call': {
     executor: 'host_bridge',

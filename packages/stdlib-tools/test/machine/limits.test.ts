@@ -117,7 +117,7 @@ test('10,000 waiting machines can be alive at once, and go on', () => {
   }
 })
 
-// Forty lists, each of which holds the one before twice: a few hundred bytes, and 2^40 values to whoever looks through them.
+// Forty lists, each of which holds the one before twice: a few hundred bytes, and 2^40 values when traversed.
 const DOUBLED = 'var x: any = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
 const DOUBLED_DICTS = 'var x: any = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
 

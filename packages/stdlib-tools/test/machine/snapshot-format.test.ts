@@ -1,4 +1,4 @@
-// The bytes of a machine: small, whole or refused, and the same run whoever continues from them.
+// The bytes of a machine: small, whole or refused, and the same run in every process that resumes them.
 
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'

@@ -153,7 +153,7 @@ export class RunKeeper {
       if (!this.active.has(runId)) store.release(lease)
       throw cause
     }
-    // Another version of the program or of Bridle may be able to continue with it, so it is kept; but no one was told that a run without a
+    // Another version of the program or of Bridle may be able to continue with it, so it is kept; but it was not announced that a run without a
     // beginning was started.
     const hasBegun = entries.some((entry) => entry.type === 'start')
     if (found.kind === 'failed' && !hasBegun) store.release(lease, 'lost')

@@ -1,6 +1,6 @@
 // A deterministic automaton made while it runs. A state is what the automaton's threads stand at, most preferred first; where a state
 // goes with a class of characters is worked out when it is first asked, and then a table says it. One step a character is all that
-// a search takes, whatever the pattern: one over the text from where it is to begin (`endFrom`: the end of the leftmost match), one
+// a search takes, for any pattern: one over the text from where it is to begin (`endFrom`: the end of the leftmost match), one
 // from that end backwards (`startBefore`).
 //
 // What holds at a place (word boundaries, ends of lines) depends on the characters at both sides. A state therefore speaks of the
