@@ -106,13 +106,13 @@ export const MISTAKE_CATALOG = {
     title: 'name of another language',
     message: (a) => `\`${a.found}\` is ${a.habit} and not defined here`,
     hint: (a) => a.harn,
-    doc: 'A name that other languages have and this one has not. The help names what stands for it here; the page on checking lists them all.',
+    doc: 'A name of another language that Harn does not define. The help shows what to write instead.',
   }),
   M021: error<{ found: string; habit: string; harn: string }>({
     title: 'member of another language',
     message: (a) => `\`${a.found}\` is ${a.habit}: no value has it here`,
     hint: (a) => a.harn,
-    doc: 'A method or property that other languages have and this one has not. The help names what stands for it here.',
+    doc: 'A method or property of another language that no value has here. The help shows what to write instead.',
   }),
   M022: error<{ name: string; key: string }>({
     title: 'struct read like a dict',
