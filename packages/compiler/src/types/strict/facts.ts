@@ -293,6 +293,7 @@ export const NO_RESULT: ReadonlySet<string> = new Set([
 /** Kinds for which the results of operators are known. */
 export const OPERANDS: ReadonlySet<string> = new Set([
   ...['int', 'float', 'string', 'bool', 'nil', 'list', 'dict', 'struct', 'set', 'range', 'duration', 'closure', 'builtin'],
+  ...['task_handle', 'channel'],
 ])
 
 /** Methods that dicts have in other languages. */

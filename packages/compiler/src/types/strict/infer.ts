@@ -260,9 +260,33 @@ export class Types {
   }
 
   private listType(items: readonly Argument[]): Known {
-    const types = items.map((item) => (item.spread ? null : this.open(this.infer(item.value))))
-    const element = this.union(types)
+    const types = items.map((item) => (item.spread ? null : this.infer(item.value)))
+    const element = this.mergeLiterals(types) ?? this.union(types.map((type) => this.open(type)))
     return element === null ? LIST : { kind: 'list', element }
+  }
+
+  /** The shape of any of several dict literals; null if a type is something else, or a dict is empty and may be a placeholder. */
+  private mergeLiterals(types: readonly Known[]): Known {
+    const fields = new Map<string, Known[]>()
+    for (const type of types) {
+      if (type?.kind !== 'shape' || !this.literals.has(type) || type.fields.length === 0) return null
+      for (const { name, type: value } of type.fields) {
+        const known = fields.get(name)
+        if (known === undefined) fields.set(name, [value])
+        else known.push(value)
+      }
+    }
+    if (types.length === 0) return null
+    const merged: Type = {
+      kind: 'shape',
+      fields: Array.from(fields, ([name, values]) => ({
+        name,
+        type: values.some((value) => isNamed(value, 'any')) ? makeNamed('any') : (this.union(values) ?? makeNamed('any')),
+        optional: values.length < types.length,
+      })),
+    }
+    this.literals.add(merged)
+    return merged
   }
 
   private dictType(entries: readonly DictEntry[]): Known {
