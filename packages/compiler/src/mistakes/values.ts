@@ -302,8 +302,12 @@ class Walk {
     const { context } = this
     if (this.tries > 0 || expr.kind === 'Nil' || !context.purity.isPure(expr)) return
     switch (expr.kind) {
-      case 'Call':
+      case 'Call': {
+        const own = context.names.functions.get(expr.callee.text)
+        // A function without a result has none to lose; its body is empty, or reported itself.
+        if (own !== undefined && !this.returnsValue(own)) return
         return context.report('M002', stmt.span, { text: `${expr.callee.text}(…)` })
+      }
       case 'MethodCall': {
         const receiver = this.pathText(expr.object)
         const isChange = CHANGING_METHODS.has(expr.method.text) && !NEVER_IN_PLACE.has(expr.method.text)

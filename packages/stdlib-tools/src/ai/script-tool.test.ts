@@ -339,7 +339,7 @@ describe('as a tool of the AI SDK', () => {
     const { tool, shop } = makeTool({}, { approve: { tools: 'shop.order' } })
     const { run_script: one } = tool.aiSdk()
     const script =
-      'import { order } from "host/shop"\nlet both = parallel each ["a", "b"] { x -> order({article: x}) }\nreturn both.concat([order({article: "c"})])'
+      'import { order } from "host/shop"\nlet both = parallel each ["a", "b"] { x -> order({article: x}) }\nreturn both + [order({article: "c"})]'
     expect(await one!.needsApproval!({ script }, call)).toBe(true)
     expect(await one!.needsApproval!({ script }, call)).toBe(true)
     const second = expectPending((await one!.execute({ script }, call)) as ScriptOutcome)

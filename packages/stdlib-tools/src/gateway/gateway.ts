@@ -110,8 +110,9 @@ export class GatewaySession implements McpBackend {
 
   // ---- the protocol
 
-  features(): { readonly lists: readonly ListName[] } {
-    return { lists: ['prompts', 'resources'] }
+  /** Nothing is listed for the handshake: servers are connected during a request, when it is known what its client answers. */
+  features(): { readonly lists: readonly ListName[]; readonly skills: boolean } {
+    return { lists: ['prompts', 'resources'], skills: false }
   }
 
   onListChanged(listener: (name: ListName) => void): () => void {

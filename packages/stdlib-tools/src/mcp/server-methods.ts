@@ -73,17 +73,18 @@ export class ServedMethods {
 
   async listCapabilities(): Promise<JsonObject> {
     const { backend } = this
-    const { completions = false, subscriptions = false, lists = [] } = backend.features?.() ?? {}
+    const { completions = false, subscriptions = false, lists = [], skills } = backend.features?.() ?? {}
     const has = async (name: ListName): Promise<boolean> => lists.includes(name) || (await backend.list(name)).length > 0
     // What cannot change does not announce that it does.
     const changing = backend.onListChanged === undefined ? {} : { listChanged: true }
     const resources = this.identity.card !== undefined || (await has('resources')) || (await has('resourceTemplates'))
+    const hasSkills = skills ?? (await backend.list('resources')).some(isManifest)
     return {
       ...((await has('tools')) ? { tools: changing } : {}),
       ...(resources ? { resources: subscriptions ? { ...changing, subscribe: true } : changing } : {}),
       ...((await has('prompts')) ? { prompts: changing } : {}),
       ...(completions ? { completions: {} } : {}),
-      ...((await backend.list('resources')).some(isManifest) ? { extensions: { [SKILLS]: { directoryRead: true } } } : {}),
+      ...(hasSkills ? { extensions: { [SKILLS]: { directoryRead: true } } } : {}),
       logging: {},
     }
   }

@@ -95,6 +95,8 @@ export interface McpBackend {
     readonly tasks?: boolean
     /** Lists that may have something later, declared in the handshake without being asked for; others are where they are not empty. */
     readonly lists?: readonly ListName[]
+    /** Whether resources are skills; if absent, the handshake lists the resources to find out. */
+    readonly skills?: boolean
   }
   /** The client that it was opened for has gone. */
   readonly close?: () => Promise<void>
