@@ -192,8 +192,9 @@ class OrchestratorProcess {
       this.say(`warning: ${stranded.length} stranded envelopes; \`orchestrator recover\` lists them`)
     }
     desk.flush()
-    this.say(`HTTP listener ready on ${this.url}`)
+    // Before anybody is told that the server is ready: what changes after that must be seen.
     if (flags.watch === true) this.watchManifest()
+    this.say(`HTTP listener ready on ${this.url}`)
   }
 
   /** Graceful shutdown: nothing new is accepted, existing events are dispatched within the limits. */
