@@ -147,7 +147,7 @@ export class RunObject {
       lastNow: opened.lastNow,
       now: () => this.now(),
       timer: (atMs, fire) => {
-        const timer = setTimeout(fire, Math.max(0, atMs - this.now()))
+        const timer = setTimeout(() => fire(), Math.max(0, atMs - this.now()))
         return () => clearTimeout(timer)
       },
       keepMs: 50,

@@ -25,7 +25,10 @@ export const UNITS_AN_INSTRUCTION = 16
 /** Characters that one search may go through for a unit, as a power of two; what a program costs besides is paid on the way. */
 export const SEARCHED_BITS = 3
 
-/** Throws RegexSyntaxError. `flags` must be letters of `imsx`. */
+/** Characters of a pattern. Compiling cannot be interrupted, and its time grows with the square of some patterns. */
+const MOST_PATTERN = 1 << 15
+
+/** Throws RegexSyntaxError, also for a pattern of more than MOST_PATTERN characters. `flags` must be letters of `imsx`. */
 export function compileRegex(pattern: string, flags = ''): Regex {
   if (last !== null && pattern === lastPattern && flags === lastFlags) return last
   const cache = flags === '' ? plain : flagged
@@ -43,6 +46,8 @@ export function compileRegex(pattern: string, flags = ''): Regex {
 }
 
 function compile(pattern: string, flags: string, key: string): Regex {
+  if (pattern.length > MOST_PATTERN)
+    throw new RegexSyntaxError(`the pattern has ${pattern.length} characters, more than ${MOST_PATTERN}`)
   const translated = translateRegex(pattern, flags)
   let engine: RE2JS
   try {
