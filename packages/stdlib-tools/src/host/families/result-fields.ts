@@ -20,7 +20,8 @@ const ARTIFACT =
   'freshness: any, priority: int, lineage: list, relevance: float | nil, estimated_tokens: int | nil, stage: any, metadata: dict}'
 const TRANSCRIPT = '{_type: string, id: string, version: int, messages: list, events: list, assets: list, *: any}'
 const MESSAGE = '{role: string, content: any, *: any}'
-const EVENT = '{id: string, kind: string, role?: string, text?: string, visibility?: string, blocks?: list, metadata?: any, *: any}'
+const EVENT =
+  '{id: string, kind: string, role?: string, text?: string, visibility?: string, blocks?: list, metadata?: any, *: any}'
 const WORKER =
   '{_type: string, id: string, name: string, task: string, mode: string, status: string, result: any, error: string | nil, ' +
   'created_at: string, started_at: string | nil, finished_at: string | nil, awaiting_started_at: string | nil, ' +
