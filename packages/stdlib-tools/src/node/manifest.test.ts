@@ -75,8 +75,8 @@ env = { A = "\${env:BRIDLE_TEST_NONE}" }
   test('roots of a server are relative to the manifest', () => {
     const text =
       '[[mcp]]\nname = "a"\ncommand = "x"\nroots = ["notes", "/srv"]\n\n[[mcp]]\nname = "b"\ncommand = "x"\nroots = false\n'
-    const { mcpServers } = readManifest('/work/harn.toml', text)
-    expect([mcpServers['a']?.roots, mcpServers['b']?.roots]).toEqual([['/work/notes', '/srv'], false])
+    const { mcpServers } = readManifest('/project/harn.toml', text)
+    expect([mcpServers['a']?.roots, mcpServers['b']?.roots]).toEqual([['/project/notes', '/srv'], false])
   })
 
   test('a property of Object.prototype is not a variable', () => {
